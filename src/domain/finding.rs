@@ -1,0 +1,219 @@
+//! Findings: which items need a person, and why.
+
+use crate::domain::error_class::ErrorClass;
+use crate::domain::item::{Item, LastError, Lease, State};
+use crate::domain::moment::{Reading, span, stamp};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// Why an item needs a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingKind {
+    /// Taken, and silent for longer than its policy or lease allows.
+    Stuck,
+    /// Ended with an error that does not prove whether the effect happened.
+    Ambiguous,
+    /// More than one effect carries its reference.
+    Duplicate,
+    /// Says done, and the provider has nothing.
+    Lost,
+    /// The amount or currency differs.
+    Mismatch,
+}
+
+impl FindingKind {
+    /// The word as files and JSON spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stuck => "stuck",
+            Self::Ambiguous => "ambiguous",
+            Self::Duplicate => "duplicate",
+            Self::Lost => "lost",
+            Self::Mismatch => "mismatch",
+        }
+    }
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What an item's error text proves, and by which rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sorted {
+    /// The class.
+    pub class: ErrorClass,
+    /// Why, in words.
+    pub why: Arc<str>,
+}
+
+/// An item that needs a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The item.
+    pub item: Item,
+    /// Why it needs a person.
+    pub kind: FindingKind,
+    /// What its error proves; `None` for an item that tells no error.
+    pub error: Option<Sorted>,
+    /// Since when it is as it is; `None` where no readable time says so.
+    pub since: Option<DateTime<Utc>>,
+    /// How long that is, by the source's own clock.
+    pub age: Option<TimeDelta>,
+    /// Whether the source shows somebody holding the item at this moment.
+    pub held: bool,
+    /// What a person should know about it, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// How far in the future a time may lie before it is called wrong: clocks are read at different instants.
+pub const FUTURE_TOLERANCE: TimeDelta = TimeDelta::seconds(5);
+/// No inhabited zone is further from UTC than this.
+const ZONE_MAX: TimeDelta = TimeDelta::hours(14);
+
+/// Decides whether an item is a finding. `now` is the source's own clock.
+pub fn find(item: Item, stuck_after: TimeDelta, error: Option<Sorted>, now: DateTime<Utc>) -> Option<Finding> {
+    match item.state {
+        State::Pending | State::Done => None,
+        State::Running => find_stuck(item, stuck_after, error, now),
+        State::Failed | State::Dead => find_ambiguous(item, error, now),
+    }
+}
+
+fn find_ambiguous(item: Item, error: Option<Sorted>, now: DateTime<Utc>) -> Option<Finding> {
+    let proves_nothing = error.as_ref().is_none_or(|sorted| sorted.class == ErrorClass::Ambiguous);
+    if !proves_nothing {
+        return None;
+    }
+    let mut notes = item.oddities.clone();
+    if item.last_error == LastError::NotKept {
+        notes.push("This source keeps no errors: why it failed is not known.".to_owned());
+    }
+    let since = base_time(&item, now, &mut notes);
+    let age = since.map(|at| (now - at).max(TimeDelta::zero()));
+    Some(Finding { item, kind: FindingKind::Ambiguous, error, since, age, held: false, notes })
+}
+
+/// What a running item's holder looks like.
+enum Holder {
+    /// Lives, or is allowed its time.
+    Live,
+    /// Silent for too long.
+    Silent,
+}
+
+fn find_stuck(item: Item, stuck_after: TimeDelta, error: Option<Sorted>, now: DateTime<Utc>) -> Option<Finding> {
+    let mut notes = item.oddities.clone();
+    let since = base_time(&item, now, &mut notes);
+    let age = since.map(|at| (now - at).max(TimeDelta::zero()));
+    let holder = match &item.times.lease {
+        Lease::None => by_age(&item, age, stuck_after, now),
+        Lease::EndsAt(Reading::Known(end)) => by_lease_end(*end, now, &mut notes),
+        Lease::EndsAt(Reading::Missing) => {
+            notes.push("Its lease has no end: its age counts instead.".to_owned());
+            by_age(&item, age, stuck_after, now)
+        }
+        Lease::EndsAt(odd) => {
+            notes.push(format!("The end of its lease cannot be read: {odd}."));
+            Holder::Silent
+        }
+        Lease::Seconds(None) => Holder::Live,
+        Lease::Seconds(Some(seconds)) => match age {
+            Some(age) if age < TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX) => Holder::Live,
+            _ => {
+                notes.push(format!("It was allowed {}.", span(TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX))));
+                Holder::Silent
+            }
+        },
+        Lease::Heartbeat { beat, limit_seconds } => by_heartbeat(beat, *limit_seconds, since, now, &mut notes),
+    };
+    match holder {
+        Holder::Live => None,
+        Holder::Silent => Some(Finding { item, kind: FindingKind::Stuck, error, since, age, held: false, notes }),
+    }
+}
+
+fn by_age(item: &Item, age: Option<TimeDelta>, stuck_after: TimeDelta, now: DateTime<Utc>) -> Holder {
+    match (age, zone_unclear_time(item)) {
+        (Some(age), _) if age < stuck_after => Holder::Live,
+        // Only what is old in every zone of the world is old.
+        (None, Some(at)) if now - at - ZONE_MAX < stuck_after => Holder::Live,
+        _ => Holder::Silent,
+    }
+}
+
+fn by_lease_end(end: DateTime<Utc>, now: DateTime<Utc>, notes: &mut Vec<String>) -> Holder {
+    if end > now {
+        return Holder::Live;
+    }
+    notes.push(format!("Its lease ended {} ago.", span(now - end)));
+    Holder::Silent
+}
+
+fn by_heartbeat(
+    beat: &Reading,
+    limit_seconds: i64,
+    since: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+    notes: &mut Vec<String>,
+) -> Holder {
+    let limit = TimeDelta::try_seconds(limit_seconds).unwrap_or(TimeDelta::MAX);
+    if let (Some(beat), Some(since)) = (beat.known(), since)
+        && since > beat + limit
+    {
+        notes.push(format!("It started {} after its last sign of life: the clocks differ.", span(since - beat)));
+    }
+    let sign = [beat.known(), since].into_iter().flatten().max();
+    match sign {
+        Some(at) if now - at <= limit => Holder::Live,
+        Some(at) => {
+            notes.push(format!("Its holder has been silent for {}.", span(now - at)));
+            Holder::Silent
+        }
+        None => {
+            notes.push("Its holder never gave a sign of life.".to_owned());
+            Holder::Silent
+        }
+    }
+}
+
+/// The time from which an item is as it is, and notes on every time that is odd.
+fn base_time(item: &Item, now: DateTime<Utc>, notes: &mut Vec<String>) -> Option<DateTime<Utc>> {
+    let times = &item.times;
+    let named = [("start", &times.started), ("last change", &times.updated), ("creation", &times.created)];
+    for (name, reading) in named {
+        match reading {
+            Reading::Known(at) if *at > now + FUTURE_TOLERANCE => {
+                notes.push(format!("Its {name} lies {} in the future ({}).", span(*at - now), stamp(*at)));
+            }
+            Reading::UnitUnclear(_) | Reading::ZoneUnclear(_) | Reading::Unreadable { .. } => {
+                notes.push(format!("Its {name} cannot be read for certain: {reading}."));
+            }
+            Reading::Known(_) | Reading::Missing => {}
+        }
+    }
+    let believable = |reading: &Reading| reading.known().filter(|at| *at <= now + FUTURE_TOLERANCE);
+    let latest = [&times.started, &times.updated].into_iter().filter_map(believable).max();
+    let unreadable = [&times.started, &times.updated].into_iter().any(|reading| !reading.is_missing());
+    // The creation stands in only where nothing else is told at all: a wrong start must not become an old creation.
+    let since = latest.or_else(|| if unreadable { None } else { believable(&times.created) });
+    if since.is_none() && named.iter().all(|(_, reading)| reading.is_missing()) {
+        notes.push("It tells no start time.".to_owned());
+    }
+    since
+}
+
+fn zone_unclear_time(item: &Item) -> Option<DateTime<Utc>> {
+    [&item.times.started, &item.times.updated, &item.times.created].into_iter().find_map(|reading| match reading {
+        Reading::ZoneUnclear(at) => Some(*at),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

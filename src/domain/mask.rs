@@ -1,0 +1,204 @@
+//! Hides what must not be seen: secrets, cards, and the fields a policy names.
+
+use serde_json::Value;
+
+/// What stands in place of a hidden value.
+pub const MASK: &str = "••••";
+
+/// Parts of field names whose values are hidden, compared without case and separators.
+const SECRET_NAME_PARTS: [&str; 20] = [
+    "password", "passwd", "passphrase", "secret", "token", "apikey", "authorization", "credential", "privatekey",
+    "deploykey", "accesskey", "sessionid", "cookie", "cardnumber", "cardno", "cvv", "cvc", "iban", "ssn", "pwd",
+];
+/// Whole field names whose values are hidden.
+const SECRET_NAMES: [&str; 7] = ["auth", "pan", "pin", "cpf", "otp", "jwt", "bearer"];
+/// Names that only look secret: an idempotency key or a page token must stay readable.
+const OPEN_NAMES: [&str; 6] =
+    ["idempotencykey", "messagekey", "nexttoken", "nextpagetoken", "pagetoken", "tokentype"];
+
+/// The value with every secret-looking part hidden. `named` are further field names to hide.
+pub fn mask_json(value: &Value, named: &[String]) -> Value {
+    match value {
+        Value::Object(fields) => Value::Object(
+            fields
+                .iter()
+                .map(|(name, inner)| {
+                    let hidden = is_secret_name(name) || named.iter().any(|other| folded(other) == folded(name));
+                    let shown = if hidden && !inner.is_null() { MASK.into() } else { mask_json(inner, named) };
+                    (name.clone(), shown)
+                })
+                .collect(),
+        ),
+        Value::Array(values) => Value::Array(values.iter().map(|inner| mask_json(inner, named)).collect()),
+        Value::String(text) => Value::String(mask_text(text)),
+        Value::Number(number) if holds_card_number(&number.to_string()) => MASK.into(),
+        Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
+    }
+}
+
+/// A text that may be JSON: masked field by field where it is, else by what it looks like.
+pub fn mask_document(text: &str, named: &[String]) -> String {
+    match serde_json::from_str::<Value>(text) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => mask_json(&value, named).to_string(),
+        _ => mask_text(text),
+    }
+}
+
+/// A text with card numbers, bearer tokens, well-known key shapes and `name=value` secrets hidden.
+pub fn mask_text(text: &str) -> String {
+    let mut shown = mask_assignments(text);
+    if shown.bytes().filter(u8::is_ascii_digit).count() >= CARD_DIGITS_MIN {
+        shown = mask_cards(&shown);
+    }
+    shown
+}
+
+/// Each occurrence of a known secret hidden: for answers that echo what they were sent.
+pub fn mask_secret(text: &str, secret: &str) -> String {
+    if secret.len() < 4 { text.to_owned() } else { text.replace(secret, MASK) }
+}
+
+/// Whether a field of that name is hidden.
+pub fn is_secret_name(name: &str) -> bool {
+    let name = folded(name);
+    if OPEN_NAMES.contains(&name.as_str()) {
+        return false;
+    }
+    SECRET_NAMES.contains(&name.as_str()) || SECRET_NAME_PARTS.iter().any(|part| name.contains(part))
+}
+
+fn folded(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Hides the value after `password=`, `token: `, `"secret": "`, `Bearer ` and whole words such as `sk_live_…`.
+fn mask_assignments(text: &str) -> String {
+    use regex::{Captures, Regex};
+    use std::sync::LazyLock;
+    static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r#"(?i)(?P<name>\b[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|authorization|credential|"#,
+            r#"private[_-]?key|access[_-]?key|cookie|cvv|cvc)[\w-]*["']?\s*(?:=>|[:=])\s*["']?(?:(?:bearer|basic)\s+)?)"#,
+            r#"(?P<value>[^\s"',;&)}\]]+)"#,
+            r"|(?P<scheme>\b(?:bearer|basic)\s+)(?P<given>[A-Za-z0-9._~+/=-]{8,})",
+            r"|(?P<word>\b(?:sk|rk|pk|whsec)_(?:live|test)_?[A-Za-z0-9_]{4,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bAKIA[0-9A-Z]{16}\b|\bxox[abprs]-[A-Za-z0-9-]{10,})",
+            r"|(?P<user>://[^\s:/@]+:)(?P<pass>[^\s@/]+)(?P<at>@)",
+        ))
+        .ok()
+    });
+    let Some(secrets) = SECRETS.as_ref() else { return MASK.to_owned() };
+    secrets
+        .replace_all(text, |found: &Captures<'_>| {
+            let part = |name| found.name(name).map_or("", |m| m.as_str());
+            format!("{}{}{}{MASK}{}", part("name"), part("scheme"), part("user"), part("at"))
+        })
+        .into_owned()
+}
+
+const CARD_DIGITS_MIN: usize = 13;
+const CARD_DIGITS_MAX: usize = 19;
+
+/// Hides runs of 13 to 19 digits (with single spaces or dashes between) that pass the Luhn check.
+fn mask_cards(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let mut shown = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < characters.len() {
+        if !characters[at].is_ascii_digit() || (at > 0 && characters[at - 1].is_ascii_alphanumeric()) {
+            shown.push(characters[at]);
+            at += 1;
+            continue;
+        }
+        let end = digit_run_end(&characters, at);
+        let run: String = characters[at..end].iter().collect();
+        let ends_word = characters.get(end).is_none_or(|next| !next.is_ascii_alphanumeric());
+        if ends_word && holds_card_number(&run) {
+            shown.push_str(MASK);
+        } else {
+            shown.push_str(&run);
+        }
+        at = end;
+    }
+    shown
+}
+
+fn digit_run_end(characters: &[char], start: usize) -> usize {
+    let mut end = start;
+    while end < characters.len() {
+        let separator = matches!(characters[end], ' ' | '-');
+        let digit_follows = characters.get(end + 1).is_some_and(char::is_ascii_digit);
+        if characters[end].is_ascii_digit() || (separator && digit_follows) {
+            end += 1;
+        } else {
+            break;
+        }
+    }
+    end
+}
+
+fn holds_card_number(text: &str) -> bool {
+    if text.contains(['.', 'e', 'E']) {
+        return false;
+    }
+    let digits: Vec<u32> = text.chars().filter_map(|c| c.to_digit(10)).collect();
+    let known_issuer = matches!(digits.first(), Some(2..=6));
+    (CARD_DIGITS_MIN..=CARD_DIGITS_MAX).contains(&digits.len()) && known_issuer && passes_luhn(&digits)
+}
+
+fn passes_luhn(digits: &[u32]) -> bool {
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(place, digit)| match (place % 2, digit * 2) {
+            (0, _) => *digit,
+            (_, doubled) if doubled > 9 => doubled - 9,
+            (_, doubled) => doubled,
+        })
+        .sum();
+    sum % 10 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    #[test]
+    fn secrets_are_hidden_at_every_depth() {
+        let payload = json!({
+            "user": "ana", "password": "hunter2", "list": [{"api_token": "abc", "id": 7}],
+            "card": "4242 4242 4242 4242", "note": "paid with 4242424242424242 today",
+            "idempotency_key": "k-1", "amount": 1041, "extra": "x",
+        });
+        let shown = mask_json(&payload, &["Extra".to_owned()]);
+        assert_eq!(
+            shown,
+            json!({
+                "user": "ana", "password": MASK, "list": [{"api_token": MASK, "id": 7}],
+                "card": MASK, "note": format!("paid with {MASK} today"),
+                "idempotency_key": "k-1", "amount": 1041, "extra": MASK,
+            })
+        );
+    }
+
+    #[rstest]
+    #[case::assignment("failed: password=hunter2 for ana", "failed: password=•••• for ana")]
+    #[case::json_piece(r#"{"api_key": "abc", "#, r#"{"api_key": "••••", "#)]
+    #[case::header("Authorization: Bearer abcdefghij", "Authorization: Bearer ••••")]
+    #[case::key_word("no such key sk_live_a1b2c3d4", "no such key ••••")]
+    #[case::url("postgres://app:pw@db/jobs", "postgres://app:••••@db/jobs")]
+    #[case::card("card 4242-4242-4242-4242 declined", "card •••• declined")]
+    #[case::not_a_card("order 1970670598291982290", "order 1970670598291982290")]
+    #[case::plain("Read timed out. (read timeout=10)", "Read timed out. (read timeout=10)")]
+    #[case::key("invoice:7:2026-05", "invoice:7:2026-05")]
+    fn texts_keep_their_meaning_without_their_secrets(#[case] raw: &str, #[case] shown: &str) {
+        assert_eq!(mask_text(raw), shown);
+    }
+
+    #[test]
+    fn a_text_that_is_json_is_masked_by_field() {
+        assert_eq!(mask_document(r#"{"token":"a","n":1.10}"#, &[]), format!(r#"{{"token":"{MASK}","n":1.10}}"#));
+    }
+}

@@ -1,0 +1,20 @@
+//! Facts and rules: no clock, no I/O, no async. Everything that decides what is safe lives here.
+
+pub mod advice;
+pub mod attempt;
+pub mod audit;
+pub mod cell;
+pub mod decision;
+pub mod error_class;
+pub mod error_text;
+pub mod evidence;
+pub mod filter;
+pub mod finding;
+pub mod item;
+pub mod mask;
+pub mod moment;
+pub mod money;
+pub mod pace;
+pub mod policy;
+pub mod text;
+pub mod verdict;

@@ -1,0 +1,101 @@
+//! What one kind of item may take: its risk and its thresholds.
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// How much a wrong decision costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// A repeat does no harm.
+    Safe,
+    /// A repeat is a nuisance: look before deciding.
+    CheckFirst,
+    /// A repeat costs somebody money.
+    Financial,
+}
+
+impl Risk {
+    /// The word as files and JSON spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::CheckFirst => "check_first",
+            Self::Financial => "financial",
+        }
+    }
+}
+
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Which operation of which provider answers for a kind.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CheckName {
+    /// The provider's name in the configuration.
+    pub provider: Arc<str>,
+    /// The operation's name in the provider's preset.
+    pub operation: Arc<str>,
+}
+
+impl fmt::Display for CheckName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.provider, self.operation)
+    }
+}
+
+/// The policy of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// The kind it is for.
+    pub kind: Arc<str>,
+    /// How much a wrong decision costs.
+    pub risk: Risk,
+    /// After how long a running item without a lease is stuck.
+    pub stuck_after: TimeDelta,
+    /// Who knows whether the effect happened; `None` where nobody can be asked.
+    pub check: Option<CheckName>,
+    /// Template of what the provider knows the item by.
+    pub reference: Arc<str>,
+    /// Template of the idempotency key that the workers send; `None` where they send none.
+    pub idempotency_key: Option<Arc<str>>,
+    /// Template of the amount the job asked for, in `amount_unit`; `None` where it is not compared.
+    pub amount: Option<Arc<str>>,
+    /// Template of the currency the job asked for.
+    pub currency: Option<Arc<str>>,
+    /// In which unit the job writes amounts.
+    pub amount_unit: crate::domain::money::Unit,
+    /// How old evidence may be when a decision uses it.
+    pub evidence_age_max: TimeDelta,
+    /// Names of payload fields to mask, beside those that look secret by themselves.
+    pub mask: Vec<String>,
+}
+
+impl Policy {
+    /// After how long a running item is stuck where nobody says otherwise.
+    pub const STUCK_AFTER: TimeDelta = TimeDelta::minutes(30);
+    /// How old evidence may be where nobody says otherwise.
+    pub const EVIDENCE_AGE_MAX: TimeDelta = TimeDelta::minutes(5);
+
+    /// The policy of a kind that no configuration names: careful, and with nobody to ask.
+    pub fn unconfigured(kind: &str) -> Self {
+        Self {
+            kind: kind.into(),
+            risk: Risk::CheckFirst,
+            stuck_after: Self::STUCK_AFTER,
+            check: None,
+            reference: "{{ key }}".into(),
+            idempotency_key: None,
+            amount: None,
+            currency: None,
+            amount_unit: crate::domain::money::Unit::Major,
+            evidence_age_max: Self::EVIDENCE_AGE_MAX,
+            mask: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The gate that all outside text passes before a screen, a log or a file.
+//!
+//! Drawing libraries drop some control characters and keep others; this gate does not rely on them.
+
+/// The text with every control, escape, direction and zero-width character made visible.
+///
+/// Line breaks and tabs become signs too: a key with a line break must not look like two keys.
+pub fn clean(text: &str) -> String {
+    if text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    text.chars().fold(String::with_capacity(text.len() + 8), |mut shown, character| {
+        push_visible(&mut shown, character);
+        shown
+    })
+}
+
+/// The text cleaned line by line, so that a traceback keeps its shape.
+pub fn clean_lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| clean(&line.replace('\t', "    "))).collect()
+}
+
+/// The text cleaned and cut to at most `chars_max` characters, an ellipsis in place of the rest.
+pub fn clean_cut(text: &str, chars_max: usize) -> String {
+    // Cutting first keeps a 50 MB text from being walked for a 40-character cell.
+    let mut head: String = text.chars().take(chars_max + 1).collect();
+    let was_cut = head.chars().count() > chars_max;
+    if was_cut {
+        head.pop();
+    }
+    let mut shown = clean(&head);
+    if was_cut {
+        shown.pop();
+        shown.push('…');
+    }
+    shown
+}
+
+/// Whether a character may be shown as it is.
+pub fn is_plain(character: char) -> bool {
+    !(character.is_control() || is_invisible(character))
+}
+
+/// Bytes that are not valid UTF-8, with each bad byte as `\xE9`.
+pub fn escape_bytes(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        shown.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            shown.push_str(&format!("\\x{byte:02X}"));
+        }
+    }
+    shown
+}
+
+fn push_visible(shown: &mut String, character: char) {
+    match character {
+        '\n' => shown.push('⏎'),
+        '\t' => shown.push('⇥'),
+        '\r' => shown.push('␍'),
+        '\u{0}'..='\u{1f}' => shown.push(char::from_u32(0x2400 + character as u32).unwrap_or('?')),
+        '\u{7f}' => shown.push('␡'),
+        hidden if !is_plain(hidden) => shown.push_str(&format!("<U+{:04X}>", hidden as u32)),
+        plain => shown.push(plain),
+    }
+}
+
+/// Direction marks, zero-width characters, separators and tags: nothing a person can see, much a terminal obeys.
+fn is_invisible(character: char) -> bool {
+    matches!(character as u32,
+        0x00AD | 0x034F | 0x061C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F
+        | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F | 0xFEFF
+        | 0xFFA0 | 0xFFF0..=0xFFFB | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A | 0xE0000..=0xE0FFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case::plain("inv-41 é 漢", "inv-41 é 漢")]
+    #[case::escape("\u{1b}[31mred", "␛[31mred")]
+    #[case::c1("a\u{9b}31m", "a<U+009B>31m")]
+    #[case::direction("a\u{202e}b", "a<U+202E>b")]
+    #[case::zero_width("a\u{200b}b", "a<U+200B>b")]
+    #[case::line_break("a\r\nb\tc", "a␍⏎b⇥c")]
+    #[case::nul("a\0b", "a␀b")]
+    fn hidden_characters_become_signs(#[case] raw: &str, #[case] shown: &str) {
+        assert_eq!(clean(raw), shown);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_hidden_passes_the_gate(raw in any::<String>()) {
+            prop_assert!(clean(&raw).chars().all(is_plain));
+        }
+
+        #[test]
+        fn a_cut_text_is_never_longer_than_asked(raw in "[a-z]{0,80}", chars_max in 1usize..40) {
+            prop_assert!(clean_cut(&raw, chars_max).chars().count() <= chars_max);
+        }
+    }
+
+    #[test]
+    fn bad_bytes_are_spelled() {
+        assert_eq!(escape_bytes(b"caf\xe9!"), "caf\\xE9!");
+    }
+}

@@ -1,0 +1,12 @@
+//! Time and ids: they come in from outside, so that every rule can be tested at any moment.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+/// The console's own clock, and new ids.
+pub trait Clock: Send + Sync {
+    /// The present moment.
+    fn now(&self) -> DateTime<Utc>;
+    /// An id that nobody has used, ordered by time.
+    fn new_id(&self) -> Uuid;
+}

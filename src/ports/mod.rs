@@ -1,0 +1,8 @@
+//! What the workflow needs from the world, in our words: plain requests, plain answers, an error enum each.
+
+pub mod clock;
+pub mod escalation;
+pub mod provider;
+pub mod receipts;
+pub mod record;
+pub mod source;

@@ -1,0 +1,34 @@
+//! The audit: durable, append-only.
+
+use crate::domain::audit::{Entry, NewEntry};
+use async_trait::async_trait;
+use uuid::Uuid;
+
+/// Where entries are kept.
+#[async_trait]
+pub trait Record: Send + Sync {
+    /// Writes entries in one transaction and returns them in their places. When it returns, they are durable.
+    async fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Entry>, RecordFault>;
+
+    /// Decisions that were intended and have no outcome, oldest first.
+    async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault>;
+
+    /// Every entry of one decision, in order.
+    async fn of_decision(&self, decision: Uuid) -> Result<Vec<Entry>, RecordFault>;
+
+    /// The entries of one item, the newest first, at most `entries_max`.
+    async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
+
+    /// A page of entries before a number (from the end for `None`), the newest first.
+    async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
+}
+
+/// Why the audit could not do what it was asked: one line what, one line what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct RecordFault {
+    /// What happened, one line.
+    pub what: String,
+    /// What to do, one line.
+    pub do_next: String,
+}

@@ -1,0 +1,249 @@
+//! Reading items and writing decisions.
+
+use crate::domain::decision::Choice;
+use crate::domain::item::{Item, ItemKey, Row, State};
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// One table of jobs, read through its preset.
+#[async_trait]
+pub trait Source: Send + Sync {
+    /// What is known of the source without asking it.
+    fn facts(&self) -> &SourceFacts;
+
+    /// One page of the items that may be findings, from `after` on, in the source's own order.
+    ///
+    /// No lock is held between two pages: an application that writes waits for a page at most.
+    async fn scan(&self, wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault>;
+
+    /// One item with its whole row, by what a person typed as its key; `None` where there is none.
+    async fn read(&self, key: &str) -> Result<Option<Reading>, SourceFault>;
+
+    /// The item's payload, at most `bytes_max` of it; `None` where the source keeps none or the item is gone.
+    async fn payload(&self, key: &ItemKey, bytes_max: usize) -> Result<Option<Payload>, SourceFault>;
+
+    /// The statements that a choice would run on a row, with every value spelled.
+    ///
+    /// # Errors
+    /// [`Unsupported`] where this job system cannot take the choice by SQL.
+    fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported>;
+
+    /// Carries out a choice on a row that is still exactly as seen, in one transaction.
+    async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault>;
+
+    /// Looks at everything a source needs, for `doctor`.
+    async fn examine(&self) -> Vec<Examined>;
+}
+
+/// What is known of a source without asking it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFacts {
+    /// Its name in the configuration.
+    pub name: Arc<str>,
+    /// Where it is, without secrets.
+    pub place: String,
+    /// The preset it is read through.
+    pub preset: Arc<str>,
+    /// Whether a worker that still lives would overwrite a decision later.
+    pub late_writer: LateWriter,
+    /// What each choice leaves behind, to recognise it after a crash.
+    pub leaves: [(Choice, Leaves); 3],
+    /// Choices this job system cannot take by SQL, each with the reason.
+    pub unsupported: Vec<(Choice, String)>,
+}
+
+impl SourceFacts {
+    /// What a choice leaves behind.
+    pub fn leaves(&self, choice: Choice) -> &Leaves {
+        match choice {
+            Choice::MarkDone => &self.leaves[0].1,
+            Choice::Retry => &self.leaves[1].1,
+            Choice::Escalate => &self.leaves[2].1,
+        }
+    }
+}
+
+/// Whether a worker that still lives would overwrite a decision later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LateWriter {
+    /// Its write is guarded: it finds the row changed and leaves it.
+    Guarded,
+    /// It writes by key alone.
+    Unguarded,
+}
+
+impl LateWriter {
+    /// The word as presets and JSON spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Guarded => "guarded",
+            Self::Unguarded => "unguarded",
+        }
+    }
+}
+
+/// What a row looks like after a choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Leaves {
+    /// The row as it was.
+    Unchanged,
+    /// No row.
+    Absent,
+    /// The row in this state.
+    State(State),
+}
+
+/// Which items are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Running items are wanted when their time is older than this (by the source's clock), or cannot be told.
+    pub running_older_than: TimeDelta,
+    /// How many items a page may hold.
+    pub page_items_max: usize,
+}
+
+/// Where a scan goes on; only the source knows what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor(pub i64);
+
+/// One page of a scan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The items: a superset of the findings, which pure code sorts out.
+    pub items: Vec<Item>,
+    /// Where to go on; `None` at the end.
+    pub next: Option<Cursor>,
+    /// The source's own clock.
+    pub source_now: DateTime<Utc>,
+}
+
+/// One item with its whole row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The item.
+    pub item: Item,
+    /// Every column but the payload, as it is.
+    pub row: Row,
+    /// The source's own clock.
+    pub source_now: DateTime<Utc>,
+}
+
+/// An item's payload, or its beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payload {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// How large the whole is, in bytes.
+    pub size_bytes: u64,
+}
+
+/// What a decision brings to a source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The item.
+    pub key: ItemKey,
+    /// The row as the operator saw it.
+    pub seen: Row,
+    /// The decision's id.
+    pub decision: Uuid,
+    /// Who decides.
+    pub operator: Arc<str>,
+    /// Why.
+    pub reason: Arc<str>,
+    /// The moment to write where the job system keeps one.
+    pub now: DateTime<Utc>,
+}
+
+/// One statement as it would run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedStatement {
+    /// The SQL with named parameters.
+    pub sql: String,
+    /// Each parameter and its value, spelled.
+    pub parameters: Vec<(String, crate::domain::cell::Cell)>,
+    /// How many rows it must change.
+    pub rows: u64,
+}
+
+/// A choice that a job system cannot take by SQL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported(pub String);
+
+/// What applying came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Applied {
+    /// Written: the row before and after (`None` where the choice removed it).
+    Written {
+        /// The row before.
+        before: Row,
+        /// The row after.
+        after: Option<Row>,
+    },
+    /// Not written: the row is not as it was seen (`None`: it is gone).
+    Changed(Option<Row>),
+    /// Not written: a statement would have changed another number of rows than it must; rolled back.
+    WrongCount {
+        /// Which statement, from 1.
+        statement: usize,
+        /// How many rows it must change.
+        expected: u64,
+        /// How many it would have changed.
+        found: u64,
+    },
+}
+
+/// One line of a source's health.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Examined {
+    /// What was looked at.
+    pub what: String,
+    /// Whether it is as it must be.
+    pub health: Health,
+    /// What was seen, in a sentence.
+    pub finding: String,
+}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Health {
+    /// As it must be.
+    Good,
+    /// It works, and somebody should know.
+    Doubtful,
+    /// It does not work.
+    Bad,
+    /// It could not be reached.
+    Unreachable,
+}
+
+/// Why a source could not do what it was asked. Each variant says what was being done; `what` is one line, `do_next` another.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct SourceFault {
+    /// Which kind of fault.
+    pub kind: SourceFaultKind,
+    /// What happened, one line.
+    pub what: String,
+    /// What to do, one line.
+    pub do_next: String,
+    /// Whether something may have been written nonetheless (a commit whose answer was lost).
+    pub may_have_written: bool,
+}
+
+/// Kinds of source faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceFaultKind {
+    /// It is not there, or not readable.
+    Unreachable,
+    /// Somebody else holds it for too long.
+    Busy,
+    /// It is there and is not what the preset describes.
+    Mismatch,
+    /// It broke while it was read or written.
+    Broken,
+    /// The operator moved on.
+    Interrupted,
+}

@@ -1,0 +1,3 @@
+//! What the program knows how to read and ask: source presets, provider presets and the error table, from TOML.
+
+pub mod template;

@@ -1,0 +1,148 @@
+//! Templates over an item's fields: `charge-{{ key }}`, `{{ payload.order.id }}`.
+
+use minijinja::value::Value;
+use minijinja::{Environment, UndefinedBehavior};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The fields a template may use, by name.
+pub type Fields = BTreeMap<String, Value>;
+
+/// How many steps a template may take: presets are data, and data does not loop.
+const FUEL_STEPS: u64 = 10_000;
+const NAME: &str = "template";
+
+/// A parsed template. A field that is missing or NULL is an error, never an empty text: a question for an empty
+/// reference would find nothing, and that nothing would be false.
+#[derive(Debug, Clone)]
+pub struct Template {
+    environment: Arc<Environment<'static>>,
+    source: Arc<str>,
+    plain: bool,
+    uses_payload: bool,
+}
+
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for Template {}
+
+impl Template {
+    /// Parses a template.
+    ///
+    /// # Errors
+    /// A sentence saying where it is wrong.
+    pub fn parse(source: &str) -> Result<Self, String> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        environment.set_fuel(Some(FUEL_STEPS));
+        environment
+            .add_template_owned(NAME, source.to_owned())
+            .map_err(|fault| format!("the template `{source}` cannot be read: {fault}"))?;
+        let used = environment
+            .get_template(NAME)
+            .map(|template| template.undeclared_variables(false))
+            .unwrap_or_default();
+        Ok(Self {
+            environment: Arc::new(environment),
+            source: source.into(),
+            plain: !source.contains(['{', '}']),
+            uses_payload: used.contains("payload"),
+        })
+    }
+
+    /// The template as it was written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether it needs the item's payload.
+    pub fn uses_payload(&self) -> bool {
+        self.uses_payload
+    }
+
+    /// Fills it in.
+    ///
+    /// # Errors
+    /// A sentence naming the field that is missing.
+    pub fn render(&self, fields: &Fields) -> Result<String, String> {
+        if self.plain {
+            return Ok(self.source.to_string());
+        }
+        self.environment
+            .get_template(NAME)
+            .and_then(|template| template.render(fields))
+            .map_err(|fault| format!("`{}` cannot be filled in: {}", self.source, root_of(&fault)))
+    }
+}
+
+fn root_of(fault: &minijinja::Error) -> String {
+    let detail = fault.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
+    match fault.kind() {
+        minijinja::ErrorKind::UndefinedError => format!("a field it uses is missing or empty{detail}"),
+        kind => format!("{kind}{detail}"),
+    }
+}
+
+/// JSON as template values: a number is its text, digit for digit, and null is left out so that using it is an error.
+pub fn json_value(json: &serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Null => Value::UNDEFINED,
+        serde_json::Value::Bool(truth) => Value::from(*truth),
+        serde_json::Value::Number(number) => Value::from(number.to_string()),
+        serde_json::Value::String(text) => Value::from(text.as_str()),
+        serde_json::Value::Array(values) => Value::from(values.iter().map(json_value).collect::<Vec<_>>()),
+        serde_json::Value::Object(fields) => fields
+            .iter()
+            .filter(|(_, inner)| !inner.is_null())
+            .map(|(name, inner)| (name.clone(), json_value(inner)))
+            .collect::<BTreeMap<_, _>>()
+            .into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn fields() -> Fields {
+        let payload = serde_json::from_str(r#"{"id":1970670598291982290,"amount":10.10,"none":null}"#).unwrap();
+        Fields::from([("key".to_owned(), Value::from("inv-1")), ("payload".to_owned(), json_value(&payload))])
+    }
+
+    #[rstest]
+    #[case("{{ key }}", "inv-1")]
+    #[case("charge-{{ key }}", "charge-inv-1")]
+    #[case("{{ payload.id }}/{{ payload.amount }}", "1970670598291982290/10.10")]
+    #[case("fixed", "fixed")]
+    #[case("{{ key | upper }}", "INV-1")]
+    fn fields_are_filled_in_digit_for_digit(#[case] source: &str, #[case] expected: &str) {
+        assert_eq!(Template::parse(source).unwrap().render(&fields()).unwrap(), expected);
+    }
+
+    #[rstest]
+    #[case("{{ order }}")]
+    #[case("{{ payload.none }}")]
+    #[case("{{ payload.other }}")]
+    fn a_missing_field_is_an_error_never_an_empty_text(#[case] source: &str) {
+        let fault = Template::parse(source).unwrap().render(&fields()).unwrap_err();
+        assert!(fault.contains("missing or empty"), "{fault}");
+    }
+
+    #[test]
+    fn endless_templates_run_out_of_fuel() {
+        let template = Template::parse("{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}");
+        assert!(template.unwrap().render(&fields()).is_err());
+    }
+
+    #[test]
+    fn the_payload_is_needed_only_where_it_is_used() {
+        assert!(Template::parse("{{ payload.id }}").unwrap().uses_payload());
+        assert!(!Template::parse("{{ key }}").unwrap().uses_payload());
+    }
+}
