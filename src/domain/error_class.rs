@@ -21,3 +21,21 @@ impl ErrorClass {
         }
     }
 }
+/// Stub.
+#[derive(Debug, Default)]
+pub struct ErrorTable;
+/// Stub.
+pub struct Classified<'a> {
+    /// Class.
+    pub class: ErrorClass,
+    /// Rule.
+    pub rule: Option<&'a str>,
+    /// Why.
+    pub why: &'a str,
+}
+impl ErrorTable {
+    /// Stub.
+    pub fn classify(&self, _text: Option<&str>) -> Classified<'_> {
+        Classified { class: ErrorClass::Ambiguous, rule: None, why: "stub" }
+    }
+}

@@ -143,8 +143,8 @@ pub struct Item {
     pub times: Times,
     /// The latest error.
     pub last_error: LastError,
-    /// The version columns as they were listed, those that are small: a later read is compared with them.
-    pub listed: Vec<(Arc<str>, Cell)>,
+    /// The small columns by name, for templates and to notice that a row moved on since it was listed.
+    pub fields: Vec<(Arc<str>, Cell)>,
     /// What could not be read as declared, in words ("attempts holds 'abc', not a number").
     pub oddities: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Time and ids: they come in from outside, so that every rule can be tested at any moment.
+//! Time, ids and processes: they come in from outside, so that every rule can be tested at any moment.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -9,4 +9,8 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> DateTime<Utc>;
     /// An id that nobody has used, ordered by time.
     fn new_id(&self) -> Uuid;
+    /// This process.
+    fn process(&self) -> u32;
+    /// Whether a process of this machine lives; `None` where that cannot be told.
+    fn lives(&self, process: u32) -> Option<bool>;
 }

@@ -1,1 +1,13 @@
-//! (in the making)
+//! The work itself, each step written once and shared by console and commands: scan, check, settle, recover.
+//! The only code that calls ports.
+
+pub mod check;
+pub mod desk;
+pub mod recover;
+pub mod scan;
+pub mod settle;
+
+pub use check::Checked;
+pub use desk::{Desk, Kind};
+pub use scan::Found;
+pub use settle::{Decided, Order, Prepared};

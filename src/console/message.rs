@@ -1,0 +1,186 @@
+//! Everything that can happen to the console, grouped by subject.
+
+use crate::domain::audit::Entry;
+use crate::domain::decision::Choice;
+use crate::ports::record::RecordFault;
+use crate::ports::source::{Payload, SourceFault};
+use crate::workflow::recover::Recovered;
+use crate::workflow::scan::FoundPage;
+use crate::workflow::settle::{Decided, NotOpen, OrderFault, Prepared, Reread};
+use crate::workflow::{Checked, Found};
+use chrono::{DateTime, Utc};
+use crossterm::event::{KeyEvent, MouseEvent};
+use std::sync::Arc;
+
+/// Something that happened. Late answers carry the number of the task they belong to, so that they can be dropped.
+#[derive(Debug, Clone)]
+pub enum Message {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// The mouse did something (only while its toggle is on).
+    Mouse(MouseEvent),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has another size.
+    Resize {
+        /// Columns.
+        width: u16,
+        /// Rows.
+        height: u16,
+    },
+    /// Time went on; sent about once a second while something on the screen shows an age or a progress.
+    Tick(DateTime<Utc>),
+    /// A scan told something.
+    Scan(ScanMessage),
+    /// A check told something.
+    Check(CheckMessage),
+    /// An item's details came.
+    Item(ItemMessage),
+    /// A decision told something.
+    Settle(SettleMessage),
+    /// The audit was read.
+    Audit(AuditMessage),
+    /// The program is asked to end (SIGTERM, SIGHUP).
+    Terminate,
+}
+
+/// News of a scan of all sources.
+#[derive(Debug, Clone)]
+pub enum ScanMessage {
+    /// One page of one source's findings.
+    Page {
+        /// The scan's number.
+        run: u64,
+        /// The source's name.
+        source: Arc<str>,
+        /// What was found.
+        page: FoundPage,
+    },
+    /// A source could not be read.
+    Fault {
+        /// The scan's number.
+        run: u64,
+        /// The source's name.
+        source: Arc<str>,
+        /// Why.
+        fault: SourceFault,
+    },
+    /// Every source was read or failed.
+    Ended {
+        /// The scan's number.
+        run: u64,
+        /// When, by our clock.
+        at: DateTime<Utc>,
+    },
+}
+
+/// News of checks.
+#[derive(Debug, Clone)]
+pub enum CheckMessage {
+    /// One item was checked.
+    Done {
+        /// The number of the checks it belongs to.
+        run: u64,
+        /// The item.
+        found: Arc<Found>,
+        /// What came of it.
+        checked: Arc<Checked>,
+    },
+    /// All are done, or were cancelled.
+    Ended {
+        /// The number of the checks.
+        run: u64,
+        /// Why the checks are not on record, if they are not.
+        record_fault: Option<RecordFault>,
+    },
+}
+
+/// Details of the item under the cursor.
+#[derive(Debug, Clone)]
+pub enum ItemMessage {
+    /// The row, payload and history came.
+    Opened {
+        /// The task's number.
+        run: u64,
+        /// What was read.
+        details: Box<Details>,
+    },
+    /// They could not be read.
+    Fault {
+        /// The task's number.
+        run: u64,
+        /// Why.
+        fault: SourceFault,
+    },
+}
+
+/// What is read when somebody looks at an item.
+#[derive(Debug, Clone)]
+pub struct Details {
+    /// The item as it is now; `None` when it is gone.
+    pub now: Option<Reread>,
+    /// The payload's beginning; `None` where the source keeps none.
+    pub payload: Option<Payload>,
+    /// Its earlier entries in the audit, the newest first.
+    pub history: Vec<Entry>,
+}
+
+/// News of decisions.
+#[derive(Debug, Clone)]
+pub enum SettleMessage {
+    /// What a choice would do.
+    Prepared {
+        /// The task's number.
+        run: u64,
+        /// What is known; the inner error says why there is nothing to decide.
+        prepared: Box<Result<Prepared, NotOpen>>,
+    },
+    /// It could not be found out.
+    PrepareFault {
+        /// The task's number.
+        run: u64,
+        /// Why.
+        fault: OrderFault,
+    },
+    /// One order came to its end.
+    Decided {
+        /// The task's number.
+        run: u64,
+        /// The source's name.
+        source: Arc<str>,
+        /// The item's key.
+        key: Arc<str>,
+        /// The choice.
+        choice: Choice,
+        /// The outcome, or why it came to nothing.
+        result: Box<Result<Decided, OrderFault>>,
+    },
+    /// All orders of a task came to their end.
+    Ended {
+        /// The task's number.
+        run: u64,
+    },
+    /// Decisions that had broken off were settled at the start.
+    Recovered(Result<Vec<Recovered>, RecordFault>),
+}
+
+/// News of the audit.
+#[derive(Debug, Clone)]
+pub enum AuditMessage {
+    /// A page of entries, the newest first.
+    Page {
+        /// The task's number.
+        run: u64,
+        /// The entries.
+        entries: Vec<Entry>,
+        /// Whether older ones follow.
+        more: bool,
+    },
+    /// It could not be read.
+    Fault {
+        /// The task's number.
+        run: u64,
+        /// Why.
+        fault: RecordFault,
+    },
+}

@@ -1,0 +1,222 @@
+//! Check: ask the provider of one finding and judge the answer.
+
+use crate::domain::advice::{Advice, Advised, advise};
+use crate::domain::attempt::{Attempts, KeyProtection};
+use crate::domain::audit::{Attachment, Entry, Event, NewEntry};
+use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind};
+use crate::domain::moment::stamp;
+use crate::domain::money::Money;
+use crate::domain::verdict::{Judgement, Verdict, judge};
+use crate::ports::provider::{Provider, Question, Told};
+use crate::ports::receipts::Receipt;
+use crate::ports::record::RecordFault;
+use crate::workflow::desk::{Desk, Kind, template_fields};
+use crate::workflow::scan::{Found, payload_json};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+use std::sync::Arc;
+
+/// What a check came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// The verdict and what it rests on.
+    pub judgement: Judgement,
+    /// The advice and its reasons.
+    pub advised: Advised,
+    /// What the provider's memory makes of a retry.
+    pub key: KeyProtection,
+    /// How the provider was asked; `None` where nobody could be asked.
+    pub evidence: Option<Evidence>,
+    /// When it was asked, by our clock.
+    pub at: DateTime<Utc>,
+}
+
+impl Checked {
+    /// The verdict.
+    pub fn verdict(&self) -> Verdict {
+        self.judgement.verdict
+    }
+
+    /// The advice.
+    pub fn advice(&self) -> Advice {
+        self.advised.advice
+    }
+
+    /// Whether the provider could not be reached (exit code 3).
+    pub fn was_unreachable(&self) -> bool {
+        self.judgement.fault.as_ref().is_some_and(|fault| fault.kind.is_unreachable())
+    }
+}
+
+/// Asks the provider of a finding and judges what it says. Never fails: what goes wrong makes the verdict `unknown`.
+pub async fn check(desk: &Desk, found: &Found) -> Checked {
+    let kind = desk.kind(&found.finding.item.kind);
+    let at = desk.clock.now();
+    let provider = match find_provider(desk, kind) {
+        Ok(provider) => provider,
+        Err(fault) => return unanswered(kind, found, fault, at),
+    };
+    let prepared = prepare_question(desk, kind, found).await;
+    let (question, expected, has_key) = match prepared {
+        Ok(prepared) => prepared,
+        Err(fault) => return unanswered(kind, found, fault, at),
+    };
+    let told = provider.ask(&question).await;
+    weigh(found, told, provider.facts().clocks, expected.as_ref(), has_key, at)
+}
+
+/// Judges what a provider told. Pure, but for its place.
+fn weigh(
+    found: &Found,
+    told: Told,
+    clocks: Clocks,
+    expected: Option<&Money>,
+    has_key: bool,
+    at: DateTime<Utc>,
+) -> Checked {
+    let finding = &found.finding;
+    let attempts = Attempts::of(&finding.item);
+    // The item's times are by its source's clock: so is the moment they are compared with.
+    let source_now = at + found.clock_gap;
+    let judgement = judge(told.answer, clocks, attempts, expected, source_now);
+    let key = KeyProtection::at(source_now, attempts, has_key, clocks.key_ttl);
+    let advised = advise(found.risk, finding.kind, &judgement, key, finding.held);
+    Checked { judgement, advised, key, evidence: Some(told.evidence), at }
+}
+
+fn unanswered(kind: &Kind, found: &Found, fault: Fault, at: DateTime<Utc>) -> Checked {
+    let key = if kind.idempotency_key.is_some() { KeyProtection::MemoryUnknown } else { KeyProtection::NoKey };
+    let judgement = Judgement::of_fault(fault, false);
+    let advised = advise(found.risk, found.finding.kind, &judgement, key, found.finding.held);
+    Checked { judgement, advised, key, evidence: None, at }
+}
+
+fn find_provider<'a>(desk: &'a Desk, kind: &Kind) -> Result<&'a Arc<dyn Provider>, Fault> {
+    let Some(name) = &kind.policy.check else {
+        let detail = format!("nobody is configured to ask about kind `{}`", kind.policy.kind);
+        return Err(Fault::new(FaultKind::NobodyToAsk, detail));
+    };
+    desk.providers
+        .get(name)
+        .ok_or_else(|| Fault::new(FaultKind::NobodyToAsk, format!("no provider is configured as `{name}`")))
+}
+
+async fn prepare_question(
+    desk: &Desk,
+    kind: &Kind,
+    found: &Found,
+) -> Result<(Question, Option<Money>, bool), Fault> {
+    let question_fault = |detail: String| Fault::new(FaultKind::Question, detail);
+    let item = &found.finding.item;
+    let source = desk
+        .source(&item.source)
+        .ok_or_else(|| question_fault(format!("the source `{}` is not open", item.source)))?;
+    let payload = if kind.uses_payload() {
+        payload_json(source, item).await.map_err(|fault| question_fault(fault.what))?
+    } else {
+        None
+    };
+    let fields = template_fields(item, None, payload.as_ref());
+    let reference = match &found.reference {
+        Ok(reference) if reference.trim().is_empty() => {
+            return Err(question_fault("the reference is empty".to_owned()));
+        }
+        Ok(reference) => reference.to_string(),
+        Err(why) => return Err(question_fault(why.to_string())),
+    };
+    let render = |template: &Option<crate::preset::template::Template>| {
+        template.as_ref().map(|template| template.render(&fields)).transpose().map_err(question_fault)
+    };
+    let (amount, currency) = (render(&kind.amount)?, render(&kind.currency)?);
+    let expected = amount
+        .map(|amount| Money::read(&amount, currency.as_deref(), kind.policy.amount_unit))
+        .transpose()
+        .map_err(question_fault)?;
+    let has_key = kind.idempotency_key.as_ref().is_some_and(|template| template.render(&fields).is_ok());
+    let question = Question {
+        reference,
+        from: Attempts::of(item).first.map(|first| first - found.clock_gap - WINDOW_MARGIN),
+        fields: fields.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
+        mask: kind.policy.mask.clone(),
+    };
+    Ok((question, expected, has_key))
+}
+
+/// How much earlier than the first attempt a window begins: clocks differ.
+const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
+
+/// Puts checks on record, in one transaction.
+///
+/// # Errors
+/// The audit's own fault.
+pub async fn record_checks(desk: &Desk, checks: &[(&Found, &Checked)]) -> Result<Vec<Entry>, RecordFault> {
+    let record = desk.record.as_ref().map_err(Clone::clone)?;
+    let entries = record.append(checks.iter().map(|(found, checked)| entry_of(desk, found, checked)).collect()).await?;
+    if let Some(receipts) = &desk.receipts {
+        for ((found, checked), entry) in checks.iter().zip(&entries) {
+            // A receipt is a copy for log search; the record has the original.
+            if let Err(why) = receipts.write(&receipt_of(desk, found, checked, entry.seq)) {
+                return Err(RecordFault { what: why, do_next: "Mend the receipts file or take it out of the configuration.".to_owned() });
+            }
+        }
+    }
+    Ok(entries)
+}
+
+fn entry_of(desk: &Desk, found: &Found, checked: &Checked) -> NewEntry {
+    let item = &found.finding.item;
+    NewEntry {
+        at: checked.at,
+        event: Event::Checked,
+        decision: None,
+        source: item.source.to_string(),
+        key: item.key.as_str().to_owned(),
+        operator: desk.operator.name.to_string(),
+        origin: desk.origin(),
+        body: checked_json(found, checked),
+        attachments: attachments_of(checked),
+    }
+}
+
+/// What a check says, as JSON for the record.
+pub(super) fn checked_json(found: &Found, checked: &Checked) -> serde_json::Value {
+    let item = &found.finding.item;
+    json!({
+        "kind": &*item.kind,
+        "status": &*item.status,
+        "finding": found.finding.kind.as_str(),
+        "last_error": item.last_error.text().map(crate::domain::mask::mask_text),
+        "reference": found.reference.as_deref().ok(),
+        "verdict": checked.verdict().as_str(),
+        "effects": checked.judgement.happened_count(),
+        "effect_ids": checked.judgement.effects.iter().map(|effect| effect.id.as_str()).collect::<Vec<_>>(),
+        "settled": checked.judgement.settled,
+        "advice": checked.advice().as_str(),
+        "reasons": checked.advised.reasons,
+        "evidence": checked.evidence,
+    })
+}
+
+/// The answers to keep beside the chain.
+pub(super) fn attachments_of(checked: &Checked) -> Vec<Attachment> {
+    let Some(evidence) = &checked.evidence else { return Vec::new() };
+    let hashes = evidence.asked.iter().filter_map(|asked| asked.tries.last()?.body_sha256.clone());
+    hashes.zip(&evidence.bodies).map(|(sha256, text)| Attachment { sha256, text: text.to_string() }).collect()
+}
+
+fn receipt_of(desk: &Desk, found: &Found, checked: &Checked, entry: i64) -> Receipt {
+    let item = &found.finding.item;
+    Receipt {
+        ts: stamp(checked.at),
+        event: "unstuck_check".to_owned(),
+        job_key: item.key.as_str().to_owned(),
+        attempt: item.attempts,
+        previous_status: item.status.to_string(),
+        action: "check".to_owned(),
+        reason: checked.advised.reasons.first().cloned(),
+        operator: desk.operator.name.to_string(),
+        verdict: Some(checked.verdict().as_str().to_owned()),
+        audit: Some(entry),
+    }
+}
+

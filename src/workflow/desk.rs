@@ -1,0 +1,124 @@
+//! The desk: everything one operator works with, handed in by `wiring`.
+
+use crate::domain::decision::Operator;
+use crate::domain::error_class::ErrorTable;
+use crate::domain::item::{Item, Row};
+use crate::domain::policy::{CheckName, Policy};
+use crate::ports::clock::Clock;
+use crate::ports::escalation::Escalation;
+use crate::ports::provider::Provider;
+use crate::ports::receipts::Receipts;
+use crate::ports::record::{Record, RecordFault};
+use crate::ports::source::Source;
+use crate::preset::template::{Fields, Template};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A kind's policy with its templates parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kind {
+    /// The policy.
+    pub policy: Policy,
+    /// What the provider knows the item by.
+    pub reference: Template,
+    /// The idempotency key that the workers send; `None` where they send none.
+    pub idempotency_key: Option<Template>,
+    /// The amount the job asked for; `None` where it is not compared.
+    pub amount: Option<Template>,
+    /// The currency the job asked for.
+    pub currency: Option<Template>,
+}
+
+impl Kind {
+    /// A kind from its policy.
+    ///
+    /// # Errors
+    /// A sentence naming the template that cannot be read.
+    pub fn new(policy: Policy) -> Result<Self, String> {
+        let optional = |source: &Option<Arc<str>>| source.as_deref().map(Template::parse).transpose();
+        Ok(Self {
+            reference: Template::parse(&policy.reference)?,
+            idempotency_key: optional(&policy.idempotency_key)?,
+            amount: optional(&policy.amount)?,
+            currency: optional(&policy.currency)?,
+            policy,
+        })
+    }
+
+    /// Whether any of its templates needs the payload.
+    pub fn uses_payload(&self) -> bool {
+        [Some(&self.reference), self.idempotency_key.as_ref(), self.amount.as_ref(), self.currency.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(Template::uses_payload)
+    }
+}
+
+/// Everything one operator works with.
+pub struct Desk {
+    /// The sources, in the order of the configuration.
+    pub sources: Vec<Arc<dyn Source>>,
+    /// The kinds that the configuration names.
+    pub kinds: BTreeMap<Arc<str>, Arc<Kind>>,
+    /// The policy of every other kind.
+    pub other_kinds: Arc<Kind>,
+    /// Who answers for which check.
+    pub providers: BTreeMap<CheckName, Arc<dyn Provider>>,
+    /// The audit, or why there is none: without it nothing is decided.
+    pub record: Result<Arc<dyn Record>, RecordFault>,
+    /// Where receipts go; `None` where nobody wants any.
+    pub receipts: Option<Arc<dyn Receipts>>,
+    /// Where escalations go; `None` puts them on the record alone.
+    pub escalation: Option<Arc<dyn Escalation>>,
+    /// Time and ids.
+    pub clock: Arc<dyn Clock>,
+    /// What error texts prove.
+    pub errors: Arc<ErrorTable>,
+    /// Who sits here.
+    pub operator: Operator,
+    /// Whether every decision is refused.
+    pub read_only: bool,
+}
+
+impl Desk {
+    /// The kind that an item's kind name means.
+    pub fn kind(&self, name: &str) -> &Arc<Kind> {
+        self.kinds.get(name).unwrap_or(&self.other_kinds)
+    }
+
+    /// The source of a name.
+    pub fn source(&self, name: &str) -> Option<&Arc<dyn Source>> {
+        self.sources.iter().find(|source| &*source.facts().name == name)
+    }
+
+    /// Account and machine, for the record.
+    pub fn origin(&self) -> String {
+        format!("{}@{}", self.operator.login, self.operator.host)
+    }
+}
+
+/// The fields of an item that templates may use: its own words, its columns, and its payload where that was read.
+pub fn template_fields(item: &Item, row: Option<&Row>, payload: Option<&serde_json::Value>) -> Fields {
+    use minijinja::Value;
+    let columns = row.map(|row| row.columns.as_slice()).unwrap_or_default();
+    let mut fields: Fields = item
+        .fields
+        .iter()
+        .chain(columns)
+        .filter_map(|(name, cell)| Some((name.to_string(), Value::from(cell.to_plain()?))))
+        .collect();
+    let own = [
+        ("key", item.key.as_str()),
+        ("kind", &*item.kind),
+        ("status", &*item.status),
+        ("source", &*item.source),
+    ];
+    fields.extend(own.map(|(name, text)| (name.to_owned(), Value::from(text))));
+    if let Some(attempts) = item.attempts {
+        fields.insert("attempts".to_owned(), Value::from(attempts.to_string()));
+    }
+    if let Some(payload) = payload {
+        fields.insert("payload".to_owned(), crate::preset::template::json_value(payload));
+    }
+    fields
+}

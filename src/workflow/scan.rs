@@ -1,0 +1,130 @@
+//! Scan: read the candidates of a source page by page and keep those that need a person.
+
+use crate::domain::filter::Facts;
+use crate::domain::finding::{Finding, Sorted, find};
+use crate::domain::item::{Item, Row};
+use crate::domain::policy::Risk;
+use crate::ports::source::{Cursor, Source, SourceFault, Wanted};
+use crate::workflow::desk::{Desk, template_fields};
+use chrono::{DateTime, TimeDelta, Utc};
+use std::sync::Arc;
+
+/// How many items one page of a scan holds: a page is what an application's writer waits for at most.
+pub const PAGE_ITEMS_MAX: usize = 5_000;
+/// How much of a payload is read for a template.
+const PAYLOAD_BYTES_MAX: usize = 1 << 20;
+
+/// A finding with what policy adds to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The finding.
+    pub finding: Finding,
+    /// What a wrong decision costs.
+    pub risk: Risk,
+    /// What the provider knows the item by, or why that cannot be said.
+    pub reference: Result<Arc<str>, Arc<str>>,
+    /// How far the source's clock is ahead of ours.
+    pub clock_gap: TimeDelta,
+}
+
+impl Found {
+    /// Its facts for a filter, without verdict and advice.
+    pub fn facts(&self) -> Facts<'_> {
+        let item = &self.finding.item;
+        Facts {
+            source: &item.source,
+            key: item.key.as_str(),
+            kind: &item.kind,
+            status: &item.status,
+            risk: self.risk.as_str(),
+            finding: self.finding.kind.as_str(),
+            class: self.finding.error.as_ref().map_or("", |sorted| sorted.class.as_str()),
+            error: item.last_error.text().unwrap_or(""),
+            reference: self.reference.as_deref().unwrap_or(""),
+            age: self.finding.age,
+            attempts: item.attempts,
+            ..Facts::default()
+        }
+    }
+}
+
+/// One page of findings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundPage {
+    /// The findings, in the source's order.
+    pub found: Vec<Found>,
+    /// Where to go on; `None` at the end.
+    pub next: Option<Cursor>,
+    /// The source's own clock.
+    pub source_now: DateTime<Utc>,
+    /// How far the source's clock is ahead of ours.
+    pub clock_gap: TimeDelta,
+}
+
+/// Reads one page of a source's findings.
+///
+/// # Errors
+/// The source's own fault.
+pub async fn scan_page(
+    desk: &Desk,
+    source: &Arc<dyn Source>,
+    after: Option<Cursor>,
+) -> Result<FoundPage, SourceFault> {
+    let shortest = desk
+        .kinds
+        .values()
+        .chain([&desk.other_kinds])
+        .map(|kind| kind.policy.stuck_after)
+        .min()
+        .unwrap_or_else(TimeDelta::zero);
+    let wanted = Wanted { running_older_than: shortest, page_items_max: PAGE_ITEMS_MAX };
+    let page = source.scan(&wanted, after).await?;
+    let clock_gap = page.source_now - desk.clock.now();
+    let mut found = Vec::new();
+    for item in page.items {
+        if let Some(finding) = sort_out(desk, item, page.source_now) {
+            found.push(complete(desk, source, finding, None, clock_gap).await?);
+        }
+    }
+    found.shrink_to_fit();
+    Ok(FoundPage { found, next: page.next, source_now: page.source_now, clock_gap })
+}
+
+/// Decides whether an item needs a person, by its kind's policy and what its error proves.
+pub fn sort_out(desk: &Desk, item: Item, source_now: DateTime<Utc>) -> Option<Finding> {
+    use crate::domain::item::{LastError, State};
+    let stuck_after = desk.kind(&item.kind).policy.stuck_after;
+    let told = match (&item.last_error, item.state) {
+        (LastError::Text(_), _) | (_, State::Failed | State::Dead) => true,
+        (LastError::NotKept | LastError::Absent, State::Pending | State::Running | State::Done) => false,
+    };
+    let error = told.then(|| {
+        let classified = desk.errors.classify(item.last_error.text());
+        Sorted { class: classified.class, why: classified.why.into() }
+    });
+    find(item, stuck_after, error, source_now)
+}
+
+/// Adds what policy says of a finding.
+pub(super) async fn complete(
+    desk: &Desk,
+    source: &Arc<dyn Source>,
+    finding: Finding,
+    row: Option<&Row>,
+    clock_gap: TimeDelta,
+) -> Result<Found, SourceFault> {
+    let kind = desk.kind(&finding.item.kind);
+    let payload = if kind.reference.uses_payload() { payload_json(source, &finding.item).await? } else { None };
+    let fields = template_fields(&finding.item, row, payload.as_ref());
+    let reference = kind.reference.render(&fields).map(Arc::from).map_err(Arc::from);
+    Ok(Found { risk: kind.policy.risk, reference, clock_gap, finding })
+}
+
+/// The payload as JSON, where it is JSON.
+pub(super) async fn payload_json(
+    source: &Arc<dyn Source>,
+    item: &Item,
+) -> Result<Option<serde_json::Value>, SourceFault> {
+    let payload = source.payload(&item.key, PAYLOAD_BYTES_MAX).await?;
+    Ok(payload.and_then(|payload| serde_json::from_slice(&payload.bytes).ok()))
+}

@@ -1,0 +1,193 @@
+//! What a decision writes into the audit and onto the receipts.
+
+use super::{NotOpen, Order, OrderFault};
+use crate::domain::audit::{Event, NewEntry};
+use crate::domain::decision::{Choice, Draft, Intended, Outcome};
+use crate::domain::item::Row;
+use crate::domain::moment::stamp;
+use crate::ports::receipts::Receipt;
+use crate::ports::record::RecordFault;
+use crate::ports::source::{PlannedStatement, SourceFacts};
+use crate::workflow::check::{Checked, attachments_of, checked_json};
+use crate::workflow::desk::Desk;
+use crate::workflow::scan::Found;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// How many earlier entries of an item are looked through for an escalation.
+const EARLIER_ENTRIES_MAX: usize = 200;
+
+fn entry(desk: &Desk, event: Event, decision: Uuid, source: &str, key: &str, body: Value) -> NewEntry {
+    NewEntry {
+        at: desk.clock.now(),
+        event,
+        decision: Some(decision),
+        source: source.to_owned(),
+        key: key.to_owned(),
+        operator: desk.operator.name.to_string(),
+        origin: desk.origin(),
+        body,
+        attachments: Vec::new(),
+    }
+}
+
+/// A refusal that never became an intent.
+pub(super) fn refused_before_intent(
+    desk: &Desk,
+    order: &Order,
+    decision: Uuid,
+    found: Option<&Found>,
+    not_open: &NotOpen,
+    checked: Option<&Checked>,
+) -> NewEntry {
+    let check = found.zip(checked).map(|(found, checked)| checked_json(found, checked));
+    let body = json!({
+        "choice": order.choice.as_str(),
+        "reason": order.reason.as_str(),
+        "insisted": order.insists,
+        "why": not_open.why,
+        "row_now": not_open.now.as_ref().map(masked_row),
+        "check": check,
+    });
+    let mut entry = entry(desk, Event::Refused, decision, &order.source, &order.key, body);
+    entry.attachments = checked.map(attachments_of).unwrap_or_default();
+    entry
+}
+
+/// The intent: everything that is known and everything that will be written, before anything is touched.
+pub(super) fn intent(
+    desk: &Desk,
+    draft: &Draft,
+    seen: &Row,
+    found: &Found,
+    checked: &Checked,
+    source: &SourceFacts,
+    statements: &[PlannedStatement],
+) -> NewEntry {
+    let body = json!({
+        "choice": draft.choice.as_str(),
+        "reason": draft.reason.as_str(),
+        "insisted": draft.insists,
+        "risk": found.risk.as_str(),
+        "check": checked_json(found, checked),
+        "row_seen": seen.to_json(),
+        "place": source.place,
+        "preset": &*source.preset,
+        "late_writer": source.late_writer.as_str(),
+        "statements": statements.iter().map(statement_json).collect::<Vec<_>>(),
+        "escalates_to": escalation_place(desk, draft.choice),
+        "process": desk.clock.process(),
+    });
+    let mut entry = entry(desk, Event::Intended, draft.id, &draft.source, draft.key.as_str(), body);
+    entry.attachments = attachments_of(checked);
+    entry
+}
+
+fn escalation_place(desk: &Desk, choice: Choice) -> Option<String> {
+    match choice {
+        Choice::Escalate => desk.escalation.as_ref().map(|escalation| escalation.place()),
+        Choice::MarkDone | Choice::Retry => None,
+    }
+}
+
+/// A statement as JSON, its values included.
+pub fn statement_json(statement: &PlannedStatement) -> Value {
+    let parameters: serde_json::Map<String, Value> =
+        statement.parameters.iter().map(|(name, cell)| (name.clone(), cell.to_json())).collect();
+    json!({ "sql": statement.sql, "parameters": parameters, "rows": statement.rows })
+}
+
+/// The outcome of an intended decision.
+pub(super) fn outcome(desk: &Desk, intended: &Intended, outcome: &Outcome, note: Option<&str>) -> NewEntry {
+    let draft = intended.draft();
+    let (event, mut body) = outcome_json(outcome);
+    body["choice"] = json!(draft.choice.as_str());
+    body["intent"] = json!(intended.intent());
+    if let Some(note) = note {
+        body["note"] = json!(note);
+    }
+    entry(desk, event, draft.id, &draft.source, draft.key.as_str(), body)
+}
+
+/// The event and body of an outcome.
+pub(crate) fn outcome_json(outcome: &Outcome) -> (Event, Value) {
+    match outcome {
+        Outcome::Applied { before, after } => (
+            Event::Applied,
+            json!({ "row_before": before.to_json(), "row_after": after.as_ref().map(Row::to_json) }),
+        ),
+        Outcome::Refused { why, now } => {
+            (Event::Refused, json!({ "why": why, "row_now": now.as_ref().map(masked_row) }))
+        }
+        Outcome::Failed { why } => (Event::Failed, json!({ "why": why })),
+    }
+}
+
+/// A row that nobody decided on is kept to be looked at, not to be restored: masked.
+fn masked_row(row: &Row) -> Value {
+    crate::domain::mask::mask_json(&row.to_json(), &[])
+}
+
+/// The entry that escalated an item exactly as it is now, if there is one.
+pub(super) async fn escalated_before(desk: &Desk, found: &Found, row: &Row) -> Result<Option<i64>, OrderFault> {
+    let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
+    let item = &found.finding.item;
+    let earlier =
+        record.of_item(&item.source, item.key.as_str(), EARLIER_ENTRIES_MAX).await.map_err(OrderFault::Record)?;
+    let now = row.to_json();
+    Ok(earlier.iter().find_map(|entry| {
+        let body: Value = serde_json::from_str(&entry.body).ok()?;
+        let is_escalation = entry.event == Event::Applied.as_str() && body["choice"] == Choice::Escalate.as_str();
+        (is_escalation && body["row_after"] == now).then_some(entry.seq)
+    }))
+}
+
+/// What a receipt tells of a decision.
+pub(super) struct Receipted<'a> {
+    /// The item's key.
+    pub key: &'a str,
+    /// What was chosen.
+    pub choice: Choice,
+    /// The operator's reason.
+    pub reason: &'a str,
+    /// The item, where it could be read.
+    pub found: Option<&'a Found>,
+}
+
+impl Receipted<'_> {
+    /// Writes the receipt, where somebody wants receipts.
+    pub(super) fn write(
+        &self,
+        desk: &Desk,
+        outcome: &Outcome,
+        checked: Option<&Checked>,
+        entry: Option<i64>,
+    ) -> Option<RecordFault> {
+        let receipts = desk.receipts.as_ref()?;
+        let item = self.found.map(|found| &found.finding.item);
+        let receipt = Receipt {
+            ts: stamp(desk.clock.now()),
+            event: "unstuck_decision".to_owned(),
+            job_key: self.key.to_owned(),
+            attempt: item.and_then(|item| item.attempts),
+            previous_status: item.map(|item| item.status.to_string()).unwrap_or_default(),
+            action: format!("{}_{}", self.choice, outcome.as_str()),
+            reason: Some(self.reason.to_owned()),
+            operator: desk.operator.name.to_string(),
+            verdict: checked.map(|checked| checked.verdict().as_str().to_owned()),
+            audit: entry,
+        };
+        receipts.write(&receipt).err().map(|what| RecordFault {
+            what,
+            do_next: "The audit has the decision; mend the receipts file or take it out of the configuration.".to_owned(),
+        })
+    }
+}
+
+/// Puts on record that somebody looks at hidden fields.
+pub(super) async fn unmasked(desk: &Desk, source: &str, key: &str) -> Result<(), RecordFault> {
+    let record = desk.record.as_ref().map_err(Clone::clone)?;
+    let mut looked = entry(desk, Event::Unmasked, Uuid::nil(), source, key, json!({}));
+    looked.decision = None;
+    record.append(vec![looked]).await.map(drop)
+}

@@ -1,0 +1,369 @@
+//! Settle: carry out one decision. Intent first, then compare-and-set, then the outcome.
+//!
+//! ```text
+//! read the row -> still a finding, still as listed? -> ask the provider again -> permitted?
+//!      -> intent on record -> escalate / write where unchanged -> outcome on record
+//! ```
+//! Everything before the intent may be dropped at any moment; from the intent on, the decision is carried to its outcome.
+
+pub(crate) mod entries;
+mod write;
+
+pub(crate) use entries::outcome_json;
+use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permission, Reason, permission};
+use crate::domain::item::{Item, Row};
+use crate::domain::verdict::Verdict;
+use crate::ports::record::RecordFault;
+use crate::ports::source::{Change, LateWriter, PlannedStatement, Source, SourceFault};
+use crate::workflow::check::{Checked, check};
+use crate::workflow::desk::Desk;
+use crate::workflow::scan::{Found, complete, sort_out};
+use chrono::TimeDelta;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// What an operator orders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    /// The source's name.
+    pub source: Arc<str>,
+    /// The item's key, as a person writes it.
+    pub key: Arc<str>,
+    /// The item as it was shown; `None` when the operator names a key without having seen it.
+    pub shown: Option<Item>,
+    /// The verdict the operator decides on; `None` when none was shown.
+    pub shown_verdict: Option<Verdict>,
+    /// What was chosen.
+    pub choice: Choice,
+    /// Why.
+    pub reason: Reason,
+    /// Whether the operator insists against the advice.
+    pub insists: bool,
+}
+
+/// What came of an order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    /// The decision's id.
+    pub decision: Uuid,
+    /// What was chosen.
+    pub choice: Choice,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// What to do next, where the outcome is not `applied`.
+    pub do_next: Option<String>,
+    /// The check right before the write, where it came to that.
+    pub checked: Option<Checked>,
+    /// The audit entry of the outcome; `None` when it could not be recorded, and then `record_fault` says why.
+    pub entry: Option<i64>,
+    /// Why the outcome is not on record: the next start finds the intent and settles it.
+    pub record_fault: Option<RecordFault>,
+}
+
+/// Why an order came to nothing, not even to an entry in the audit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrderFault {
+    /// The console was started to look, not to write.
+    #[error("decisions are refused: the console is read-only")]
+    ReadOnly,
+    /// There is no source of that name.
+    #[error("there is no source `{0}`")]
+    NoSuchSource(String),
+    /// Without an audit nothing is decided.
+    #[error("nothing was changed, because the audit cannot be written: {0}")]
+    Record(RecordFault),
+    /// The source could not be read; nothing was changed.
+    #[error("nothing was changed: {0}")]
+    Source(SourceFault),
+}
+
+impl OrderFault {
+    /// What to do about it, one line.
+    pub fn do_next(&self) -> String {
+        match self {
+            Self::ReadOnly => "Start it without `--read-only` to decide.".to_owned(),
+            Self::NoSuchSource(_) => "`unstuck doctor` lists the sources.".to_owned(),
+            Self::Record(fault) => fault.do_next.clone(),
+            Self::Source(fault) => fault.do_next.clone(),
+        }
+    }
+}
+
+/// What a decision would do, for a dialog or a dry run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    /// The finding as it is now.
+    pub found: Found,
+    /// The row as it is now.
+    pub row: Row,
+    /// The check.
+    pub checked: Checked,
+    /// Whether the choice is permitted on it.
+    pub permission: Permission,
+    /// The statements, or why this job system cannot take them.
+    pub statements: Result<Vec<PlannedStatement>, String>,
+    /// Whether a worker that still lives would overwrite the decision.
+    pub late_writer: LateWriter,
+    /// Where an escalation goes; `None` puts it on the record alone.
+    pub escalates_to: Option<String>,
+}
+
+/// Why there is nothing to decide about an item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotOpen {
+    /// Why, in a sentence.
+    pub why: String,
+    /// The row as it is now, where there is one.
+    pub now: Option<Row>,
+}
+
+/// An item read anew that still needs a person.
+struct Opened {
+    found: Found,
+    row: Row,
+}
+
+/// Shows what a choice would do. `recent` is a check that is still fresh enough to go by.
+///
+/// # Errors
+/// The source's fault; a reason why there is nothing to decide is the inner error.
+pub async fn prepare(
+    desk: &Desk,
+    source_name: &str,
+    key: &str,
+    choice: Choice,
+    recent: Option<&Checked>,
+) -> Result<Result<Prepared, NotOpen>, OrderFault> {
+    let source = find_source(desk, source_name)?;
+    let opened = match open(desk, source, key).await.map_err(OrderFault::Source)? {
+        Ok(opened) => opened,
+        Err(not_open) => return Ok(Err(not_open)),
+    };
+    let checked = match recent {
+        Some(recent) if is_fresh(desk, &opened.found, recent) => recent.clone(),
+        _ => check(desk, &opened.found).await,
+    };
+    let change = change_of(desk, &opened, Uuid::nil(), "");
+    let statements = source.plan(choice, &change).map_err(|unsupported| unsupported.0);
+    Ok(Ok(Prepared {
+        permission: permission(choice, opened.found.risk, &checked.judgement, &checked.advised),
+        statements,
+        late_writer: source.facts().late_writer,
+        escalates_to: (choice == Choice::Escalate)
+            .then(|| desk.escalation.as_ref().map(|escalation| escalation.place()))
+            .flatten(),
+        found: opened.found,
+        row: opened.row,
+        checked,
+    }))
+}
+
+/// Whether a check is no older than the item's policy allows.
+pub fn is_fresh(desk: &Desk, found: &Found, checked: &Checked) -> bool {
+    let age = desk.clock.now() - checked.at;
+    age >= TimeDelta::zero() && age <= desk.kind(&found.finding.item.kind).policy.evidence_age_max
+}
+
+/// Carries out an order.
+///
+/// From the intent on it runs in a task of its own: dropping this future does not stop a write that has begun.
+///
+/// # Errors
+/// [`OrderFault`] when nothing was touched and nothing recorded.
+pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFault> {
+    if desk.read_only {
+        return Err(OrderFault::ReadOnly);
+    }
+    if let Err(fault) = &desk.record {
+        return Err(OrderFault::Record(fault.clone()));
+    }
+    let source = Arc::clone(find_source(desk, &order.source)?);
+    let decision = desk.clock.new_id();
+    let opened = match open(desk, &source, &order.key).await.map_err(OrderFault::Source)? {
+        Ok(opened) => opened,
+        Err(not_open) => return refuse(desk, &order, decision, None, not_open, None).await,
+    };
+    if let Some(not_open) = moved_on(desk, &order, &opened).await? {
+        return refuse(desk, &order, decision, Some(&opened.found), not_open, None).await;
+    }
+    let change = change_of(desk, &opened, decision, order.reason.as_str());
+    let statements = match source.plan(order.choice, &change) {
+        Ok(statements) => statements,
+        Err(unsupported) => {
+            let why = format!("{} cannot {} by SQL: {}", source.facts().preset, order.choice.verb(), unsupported.0);
+            let not_open = NotOpen { why, now: Some(opened.row) };
+            return refuse(desk, &order, decision, Some(&opened.found), not_open, None).await;
+        }
+    };
+    let checked = check(desk, &opened.found).await;
+    if let Some(why) = verdict_moved(&order, &checked) {
+        let not_open = NotOpen { why, now: Some(opened.row) };
+        return refuse(desk, &order, decision, Some(&opened.found), not_open, Some(checked)).await;
+    }
+    let draft = Draft {
+        id: decision,
+        choice: order.choice,
+        source: Arc::clone(&order.source),
+        key: opened.found.finding.item.key.clone(),
+        operator: desk.operator.clone(),
+        reason: order.reason.clone(),
+        insists: order.insists,
+    };
+    let permitted = match draft.permit(opened.found.risk, &checked.judgement, &checked.advised, opened.row.clone()) {
+        Ok(permitted) => permitted,
+        Err((_, Denied { why, do_next })) => {
+            let not_open = NotOpen { why, now: Some(opened.row) };
+            let mut decided = refuse(desk, &order, decision, Some(&opened.found), not_open, Some(checked)).await?;
+            decided.do_next = Some(do_next);
+            return Ok(decided);
+        }
+    };
+    let desk = Arc::clone(desk);
+    let task = tokio::spawn(async move {
+        write::carry_out(&desk, &source, permitted, opened.found, checked, &statements, &change).await
+    });
+    match task.await {
+        Ok(decided) => decided,
+        Err(_) => Err(OrderFault::Record(RecordFault {
+            what: "the decision broke off inside the program".to_owned(),
+            do_next: "Start it again: it reads the row and settles what was intended.".to_owned(),
+        })),
+    }
+}
+
+fn find_source<'a>(desk: &'a Desk, name: &str) -> Result<&'a Arc<dyn Source>, OrderFault> {
+    desk.source(name).ok_or_else(|| OrderFault::NoSuchSource(name.to_owned()))
+}
+
+/// Reads an item anew and makes sure that it still needs a person.
+async fn open(desk: &Desk, source: &Arc<dyn Source>, key: &str) -> Result<Result<Opened, NotOpen>, SourceFault> {
+    let Some(reading) = source.read(key).await? else {
+        return Ok(Err(NotOpen { why: "the source has no such item".to_owned(), now: None }));
+    };
+    let (status, state) = (reading.item.status.clone(), reading.item.state);
+    let clock_gap = reading.source_now - desk.clock.now();
+    match sort_out(desk, reading.item, reading.source_now) {
+        Some(finding) => {
+            let found = complete(desk, source, finding, Some(&reading.row), clock_gap).await?;
+            Ok(Ok(Opened { found, row: reading.row }))
+        }
+        None => Ok(Err(NotOpen {
+            why: format!(
+                "the item is `{}` ({state}) and needs no decision",
+                crate::domain::text::clean_cut(&status, 40)
+            ),
+            now: Some(reading.row),
+        })),
+    }
+}
+
+/// Why an item is no longer what the operator saw, if so.
+async fn moved_on(desk: &Desk, order: &Order, opened: &Opened) -> Result<Option<NotOpen>, OrderFault> {
+    let not_open = |why: String| Some(NotOpen { why, now: Some(opened.row.clone()) });
+    if let Some(shown) = &order.shown
+        && let Some(column) = first_difference(shown, &opened.found.finding.item)
+    {
+        return Ok(not_open(format!("the row changed since it was shown: {column}")));
+    }
+    if order.choice == Choice::Escalate
+        && let Some(seq) = entries::escalated_before(desk, &opened.found, &opened.row).await?
+    {
+        return Ok(not_open(format!("it was escalated already, exactly as it is (audit entry {seq})")));
+    }
+    Ok(None)
+}
+
+fn first_difference(shown: &Item, now: &Item) -> Option<String> {
+    if shown.status != now.status {
+        return Some(format!("status was `{}` and is `{}`", shown.status, now.status));
+    }
+    let differing = shown.fields.iter().find_map(|(name, was)| {
+        let is = now.fields.iter().find(|(other, _)| other == name).map(|(_, cell)| cell);
+        (is != Some(was)).then(|| {
+            let is = is.map_or_else(|| "gone".to_owned(), crate::domain::cell::Cell::shown);
+            format!("{name} was {} and is {is}", was.shown())
+        })
+    });
+    let error_differs = shown.last_error != now.last_error;
+    differing.or_else(|| error_differs.then(|| "its last error is another".to_owned()))
+}
+
+fn verdict_moved(order: &Order, checked: &Checked) -> Option<String> {
+    let shown = order.shown_verdict?;
+    let is_moved = shown != checked.verdict() && order.choice != Choice::Escalate;
+    is_moved.then(|| format!("the verdict was `{shown}` and is `{}` now", checked.verdict()))
+}
+
+fn change_of(desk: &Desk, opened: &Opened, decision: Uuid, reason: &str) -> Change {
+    Change {
+        key: opened.found.finding.item.key.clone(),
+        seen: opened.row.clone(),
+        decision,
+        operator: Arc::clone(&desk.operator.name),
+        reason: reason.into(),
+        now: desk.clock.now() + opened.found.clock_gap,
+    }
+}
+
+async fn refuse(
+    desk: &Desk,
+    order: &Order,
+    decision: Uuid,
+    found: Option<&Found>,
+    not_open: NotOpen,
+    checked: Option<Checked>,
+) -> Result<Decided, OrderFault> {
+    let entry = entries::refused_before_intent(desk, order, decision, found, &not_open, checked.as_ref());
+    let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
+    let placed = record.append(vec![entry]).await.map_err(OrderFault::Record)?;
+    let seq = placed.last().map(|entry| entry.seq);
+    let outcome = Outcome::Refused { why: not_open.why, now: not_open.now };
+    let receipt = entries::Receipted { key: &order.key, choice: order.choice, reason: order.reason.as_str(), found };
+    let receipt_fault = receipt.write(desk, &outcome, checked.as_ref(), seq);
+    Ok(Decided {
+        decision,
+        choice: order.choice,
+        outcome,
+        do_next: Some("Look at it as it is now, then decide again.".to_owned()),
+        checked,
+        entry: seq,
+        record_fault: receipt_fault,
+    })
+}
+
+/// An item read anew for somebody to look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reread {
+    /// The finding, if it still is one.
+    pub found: Option<Found>,
+    /// The item's native status and row as they are now.
+    pub status: Arc<str>,
+    /// The row.
+    pub row: Row,
+}
+
+/// Reads an item anew; `None` when it is gone.
+///
+/// # Errors
+/// The source's own fault.
+pub async fn reread(desk: &Desk, source_name: &str, key: &str) -> Result<Option<Reread>, OrderFault> {
+    let source = find_source(desk, source_name)?;
+    let Some(reading) = source.read(key).await.map_err(OrderFault::Source)? else { return Ok(None) };
+    let clock_gap = reading.source_now - desk.clock.now();
+    let status = Arc::clone(&reading.item.status);
+    let found = match sort_out(desk, reading.item, reading.source_now) {
+        Some(finding) => {
+            Some(complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?)
+        }
+        None => None,
+    };
+    Ok(Some(Reread { found, status, row: reading.row }))
+}
+
+/// Puts on record that an operator looked at hidden fields.
+///
+/// # Errors
+/// The audit's own fault: then they stay hidden.
+pub async fn record_unmask(desk: &Desk, source: &str, key: &str) -> Result<(), RecordFault> {
+    entries::unmasked(desk, source, key).await
+}

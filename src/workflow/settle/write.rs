@@ -1,0 +1,154 @@
+//! The part of a decision that touches something: from the intent to the outcome, without a way out between.
+
+use super::entries::{self, Receipted};
+use super::{Decided, OrderFault};
+use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
+use crate::ports::escalation::Notice;
+use crate::ports::record::RecordFault;
+use crate::ports::source::{Applied, Change, PlannedStatement, Source, SourceFault};
+use crate::workflow::check::Checked;
+use crate::workflow::desk::Desk;
+use crate::workflow::scan::Found;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// Records the intent, touches what is to be touched, records the outcome.
+pub(super) async fn carry_out(
+    desk: &Desk,
+    source: &Arc<dyn Source>,
+    permitted: Permitted,
+    found: Found,
+    checked: Checked,
+    statements: &[PlannedStatement],
+    change: &Change,
+) -> Result<Decided, OrderFault> {
+    let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
+    let intent =
+        entries::intent(desk, permitted.draft(), permitted.seen(), &found, &checked, source.facts(), statements);
+    let placed = record.append(vec![intent]).await.map_err(OrderFault::Record)?;
+    let Some(seq) = placed.last().map(|entry| entry.seq) else {
+        return Err(OrderFault::Record(RecordFault {
+            what: "the audit took the intent and gave no number for it".to_owned(),
+            do_next: "Run `unstuck audit verify`.".to_owned(),
+        }));
+    };
+    let intended = permitted.intended(seq);
+    let (outcome, note) = touch(desk, source, &intended, &found, &checked, change).await;
+    let ended = record.append(vec![entries::outcome(desk, &intended, &outcome, note.as_deref())]).await;
+    let (entry, fault) = match ended {
+        Ok(placed) => (placed.last().map(|entry| entry.seq), None),
+        Err(fault) => (None, Some(fault)),
+    };
+    let draft = intended.draft();
+    let receipt = Receipted {
+        key: draft.key.as_str(),
+        choice: draft.choice,
+        reason: draft.reason.as_str(),
+        found: Some(&found),
+    };
+    let receipt_fault = receipt.write(desk, &outcome, Some(&checked), entry);
+    Ok(Decided {
+        decision: draft.id,
+        choice: draft.choice,
+        do_next: next_step(&outcome),
+        outcome,
+        checked: Some(checked),
+        entry,
+        record_fault: fault.or(receipt_fault),
+    })
+}
+
+fn next_step(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Applied { .. } => None,
+        Outcome::Refused { .. } => Some("Look at it as it is now, then decide again.".to_owned()),
+        Outcome::Failed { .. } => Some("Run `unstuck doctor`, look at the item, then decide again.".to_owned()),
+    }
+}
+
+async fn touch(
+    desk: &Desk,
+    source: &Arc<dyn Source>,
+    intended: &Intended,
+    found: &Found,
+    checked: &Checked,
+    change: &Change,
+) -> (Outcome, Option<String>) {
+    let mut note = None;
+    if intended.draft().choice == Choice::Escalate
+        && let Some(escalation) = &desk.escalation
+    {
+        match escalation.send(&notice_of(intended, found, checked)).await {
+            Ok(answer) => note = Some(answer),
+            Err(why) => return (Outcome::Failed { why: format!("the escalation was not taken: {why}") }, None),
+        }
+    }
+    let outcome = match source.apply(intended.draft().choice, change).await {
+        Ok(applied) => outcome_of(applied),
+        Err(fault) if fault.may_have_written => read_back(source, change, &fault).await,
+        Err(fault) => Outcome::Failed { why: format!("nothing was written: {}", fault.what) },
+    };
+    (outcome, note)
+}
+
+fn outcome_of(applied: Applied) -> Outcome {
+    match applied {
+        Applied::Written { before, after } => Outcome::Applied { before, after },
+        Applied::Changed(now) => Outcome::Refused {
+            why: if now.is_some() {
+                "the row changed since it was seen".to_owned()
+            } else {
+                "the row is gone since it was seen".to_owned()
+            },
+            now,
+        },
+        Applied::WrongCount { statement, expected, found } => Outcome::Failed {
+            why: format!(
+                "nothing was written: statement {statement} would have changed {found} rows and must change {expected}"
+            ),
+        },
+    }
+}
+
+/// The answer to a commit was lost: the row itself says whether it was written.
+async fn read_back(source: &Arc<dyn Source>, change: &Change, fault: &SourceFault) -> Outcome {
+    match source.read(change.key.as_str()).await {
+        Ok(Some(reading)) if reading.row == change.seen => {
+            Outcome::Failed { why: format!("nothing was written (the row is as it was): {}", fault.what) }
+        }
+        Ok(reading) => {
+            let state = if reading.is_some() { "changed" } else { "gone" };
+            Outcome::Failed {
+                why: format!("the commit was not confirmed, and the row is {state} now: {}", fault.what),
+            }
+        }
+        Err(second) => Outcome::Failed {
+            why: format!("the commit was not confirmed ({}), and the row cannot be read: {}", fault.what, second.what),
+        },
+    }
+}
+
+fn notice_of(intended: &Intended, found: &Found, checked: &Checked) -> Notice {
+    let (draft, item) = (intended.draft(), &found.finding.item);
+    Notice {
+        dedup_key: dedup_key(intended),
+        source: item.source.to_string(),
+        key: item.key.as_str().to_owned(),
+        kind: item.kind.to_string(),
+        status: item.status.to_string(),
+        finding: found.finding.kind.as_str().to_owned(),
+        verdict: checked.verdict().as_str().to_owned(),
+        effect_ids: checked.judgement.effects.iter().map(|effect| effect.id.clone()).collect(),
+        operator: draft.operator.name.to_string(),
+        reason: draft.reason.as_str().to_owned(),
+        audit: intended.intent(),
+    }
+}
+
+/// The same for the same item in the same condition: whoever escalates it again repeats nothing.
+fn dedup_key(intended: &Intended) -> String {
+    let draft = intended.draft();
+    let row = intended.seen().to_json().to_string();
+    let text = format!("{}\n{}\n{row}", draft.source, draft.key.as_str());
+    format!("unstuck-{}", &crate::domain::cell::hex(&Sha256::digest(text.as_bytes()))[..32])
+}
