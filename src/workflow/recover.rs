@@ -121,10 +121,10 @@ fn compare(
             },
         };
     }
-    // The state alone could be a worker's doing; a value that only this decision wrote could not.
-    let carries_our_value = reading.row.columns.iter().any(|(name, cell)| {
-        seen.get(name) != Some(cell) && planned.contains(cell)
-    });
+    // The state alone could be a worker's doing; a value that only this decision wrote could not. Where a decision
+    // writes no value of its own, the state must do.
+    let carries_our_value = planned.is_empty()
+        || reading.row.columns.iter().any(|(name, cell)| seen.get(name) != Some(cell) && planned.contains(cell));
     match leaves {
         Leaves::State(state) if *state == reading.item.state && carries_our_value => {
             Outcome::Applied { before: seen, after: Some(reading.row) }

@@ -1,0 +1,70 @@
+//! SQLite's errors in our words: one line what, one line what to do.
+
+use crate::domain::text::clean_cut;
+use crate::ports::source::{SourceFault, SourceFaultKind};
+use rusqlite::ErrorCode;
+use std::path::Path;
+
+/// A fault about a file.
+pub(super) fn fault_of(path: &Path, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
+    SourceFault {
+        kind,
+        what: format!("{}: {what}", path.display()),
+        do_next: do_next.to_owned(),
+        may_have_written: false,
+    }
+}
+
+/// What an error of SQLite means.
+pub(super) fn fault_of_sql(path: &Path, fault: &rusqlite::Error) -> SourceFault {
+    let told = clean_cut(&fault.to_string(), 200);
+    let (kind, what, do_next) = match fault.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => (
+            SourceFaultKind::Unreachable,
+            "is not a SQLite database (or is encrypted)".to_owned(),
+            "Check the path; an encrypted file cannot be read.",
+        ),
+        Some(ErrorCode::DatabaseCorrupt) => (
+            SourceFaultKind::Broken,
+            format!("is damaged ({told})"),
+            "Copy it away before anything else; `sqlite3 FILE .recover` may save rows.",
+        ),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+            SourceFaultKind::Busy,
+            "is locked by another program".to_owned(),
+            "Try again; if it stays locked, find who holds it (`fuser FILE`).",
+        ),
+        Some(ErrorCode::ReadOnly) => (
+            SourceFaultKind::Unreachable,
+            "cannot be written".to_owned(),
+            "Check the permissions of the file and its folder.",
+        ),
+        Some(ErrorCode::CannotOpen) => (
+            SourceFaultKind::Unreachable,
+            format!("cannot be opened ({told})"),
+            "Check the permissions of the file and its folder (a WAL database needs its -shm file).",
+        ),
+        Some(ErrorCode::PermissionDenied) => (
+            SourceFaultKind::Unreachable,
+            "may not be opened".to_owned(),
+            "Check the file's permissions.",
+        ),
+        Some(ErrorCode::OperationInterrupted) => {
+            (SourceFaultKind::Interrupted, "reading was stopped".to_owned(), "Scan again.")
+        }
+        Some(ErrorCode::DiskFull) => {
+            (SourceFaultKind::Broken, "the disk is full".to_owned(), "Make room, then try again.")
+        }
+        Some(ErrorCode::SystemIoFailure) => (
+            SourceFaultKind::Broken,
+            format!("the disk failed ({told})"),
+            "Look at the system's log; then try again.",
+        ),
+        _ => (
+            SourceFaultKind::Mismatch,
+            format!("cannot be read as its preset says ({told})"),
+            "`unstuck doctor` shows the table's columns beside the preset's.",
+        ),
+    };
+    fault_of(path, kind, &what, do_next)
+}

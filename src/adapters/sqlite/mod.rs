@@ -1,0 +1,135 @@
+//! SQLite sources. Every call opens the file anew, so that a file that was replaced is noticed and no lock outlives a call.
+
+mod apply;
+mod detect;
+mod examine;
+mod fault;
+mod open;
+mod query;
+mod rows;
+
+pub use detect::{Table, tables_of};
+
+use crate::domain::decision::Choice;
+use crate::domain::item::ItemKey;
+use crate::ports::source::{
+    Applied, Change, Cursor, Examined, Page, Payload, PlannedStatement, Reading, Source, SourceFacts, SourceFault,
+    SourceFaultKind, Unsupported, Wanted,
+};
+use crate::preset::source::{SourcePreset, Writing};
+use async_trait::async_trait;
+use open::Place;
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One table of a SQLite file, read through its preset.
+#[derive(Debug)]
+pub struct SqliteSource {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    facts: SourceFacts,
+    place: Place,
+    preset: SourcePreset,
+}
+
+impl SqliteSource {
+    /// A source of a name over a file. Nothing is opened yet.
+    pub fn new(name: &str, path: PathBuf, preset: SourcePreset) -> Self {
+        let unsupported = Choice::ALL.into_iter().filter_map(|choice| match preset.decisions.of(choice) {
+            Writing::Unsupported(reason) => Some((choice, reason.clone())),
+            Writing::Statements { .. } => None,
+        });
+        let facts = SourceFacts {
+            name: name.into(),
+            place: path.display().to_string(),
+            preset: Arc::clone(&preset.name),
+            late_writer: preset.decisions.late_writer,
+            leaves: Choice::ALL.map(|choice| (choice, preset.decisions.of(choice).leaves())),
+            unsupported: unsupported.collect(),
+        };
+        Self { inner: Arc::new(Inner { facts, place: Place::new(path), preset }) }
+    }
+
+    /// Runs blocking work on a read-only connection; dropping the future interrupts the query.
+    async fn read_on_thread<T, F>(&self, work: F) -> Result<T, SourceFault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Inner, &Connection) -> Result<T, SourceFault> + Send + 'static,
+    {
+        let inner = Arc::clone(&self.inner);
+        let stop = StopOnDrop(Arc::new(AtomicBool::new(false)));
+        let stopped = Arc::clone(&stop.0);
+        let result = tokio::task::spawn_blocking(move || {
+            let connection = inner.place.open_to_read(stopped)?;
+            work(&inner, &connection)
+        })
+        .await;
+        drop(stop);
+        result.unwrap_or_else(|_| Err(broke_off(&self.inner.facts.place)))
+    }
+}
+
+fn broke_off(place: &str) -> SourceFault {
+    SourceFault {
+        kind: SourceFaultKind::Broken,
+        what: format!("{place}: reading broke off inside the program"),
+        do_next: "Try again; if it happens again, report it with the output of `unstuck doctor`.".to_owned(),
+        may_have_written: false,
+    }
+}
+
+/// Tells a running query to stop when nobody waits for it any more.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[async_trait]
+impl Source for SqliteSource {
+    fn facts(&self) -> &SourceFacts {
+        &self.inner.facts
+    }
+
+    async fn scan(&self, wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault> {
+        let wanted = wanted.clone();
+        self.read_on_thread(move |inner, connection| query::scan(inner, connection, &wanted, after.as_ref())).await
+    }
+
+    async fn read(&self, key: &str) -> Result<Option<Reading>, SourceFault> {
+        let key = key.to_owned();
+        self.read_on_thread(move |inner, connection| query::read(inner, connection, &key)).await
+    }
+
+    async fn payload(&self, key: &ItemKey, bytes_max: usize) -> Result<Option<Payload>, SourceFault> {
+        let key = key.clone();
+        self.read_on_thread(move |inner, connection| query::payload(inner, connection, &key, bytes_max)).await
+    }
+
+    fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
+        apply::plan(&self.inner.preset, choice, change)
+    }
+
+    async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
+        let (inner, change) = (Arc::clone(&self.inner), change.clone());
+        // Not tied to this future: a write that has begun is carried to its end.
+        tokio::task::spawn_blocking(move || apply::apply(&inner, choice, &change))
+            .await
+            .unwrap_or_else(|_| Err(SourceFault { may_have_written: true, ..broke_off(&self.inner.facts.place) }))
+    }
+
+    async fn examine(&self) -> Vec<Examined> {
+        let inner = Arc::clone(&self.inner);
+        tokio::task::spawn_blocking(move || examine::examine(&inner)).await.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! Opening a file: to look at without ever writing, or to carry out a decision.
+
+use super::fault::{fault_of, fault_of_sql};
+use crate::ports::source::{SourceFault, SourceFaultKind};
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long a read waits for an application that holds the file alone.
+const READ_WAITS_MAX: Duration = Duration::from_secs(3);
+/// How long a decision waits for its turn to write.
+const WRITE_WAITS_MAX: Duration = Duration::from_secs(10);
+/// After how many steps of SQLite's machine a query looks whether it is still wanted.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
+
+/// Where a database is.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+}
+
+impl Place {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens read-only. A query on it ends once `stopped` is true.
+    pub(super) fn open_to_read(&self, stopped: Arc<AtomicBool>) -> Result<Connection, SourceFault> {
+        let mut connection = self.open(OpenFlags::SQLITE_OPEN_READ_ONLY, READ_WAITS_MAX)?;
+        connection.pragma_update(None, "query_only", true).map_err(|fault| fault_of_sql(&self.path, &fault))?;
+        connection
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stopped.load(Ordering::Relaxed)))
+            .map_err(|fault| fault_of_sql(&self.path, &fault))?;
+        Ok(connection)
+    }
+
+    /// Opens to write one decision.
+    pub(super) fn open_to_write(&self) -> Result<Connection, SourceFault> {
+        self.open(OpenFlags::SQLITE_OPEN_READ_WRITE, WRITE_WAITS_MAX)
+    }
+
+    fn open(&self, how: OpenFlags, waits_max: Duration) -> Result<Connection, SourceFault> {
+        self.check_file()?;
+        let open = || {
+            let connection = Connection::open_with_flags(&self.path, how | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+            connection.busy_timeout(waits_max)?;
+            // The first real look at the file: a wrong or locked one says so here.
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            Ok(connection)
+        };
+        open().map_err(|fault| fault_of_sql(&self.path, &fault))
+    }
+
+    /// Says in plain words what SQLite would only call "unable to open database file".
+    fn check_file(&self) -> Result<(), SourceFault> {
+        let unreachable = |what: &str, do_next: &str| Err(fault_of(&self.path, SourceFaultKind::Unreachable, what, do_next));
+        match std::fs::metadata(&self.path) {
+            Ok(meta) if meta.is_dir() => unreachable("is a folder, not a database", "Name the database file in it."),
+            Ok(meta) if meta.len() == 0 => {
+                unreachable("is empty", "Check the path: an application writes its tables before its first job.")
+            }
+            Ok(_) => match std::fs::File::open(&self.path) {
+                Ok(_) => Ok(()),
+                Err(fault) => unreachable(&format!("cannot be read ({fault})"), "Check the file's permissions."),
+            },
+            Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => {
+                unreachable("does not exist", "Check the path; a relative one counts from the configuration's folder.")
+            }
+            Err(fault) => unreachable(&format!("cannot be reached ({fault})"), "Check the path and its permissions."),
+        }
+    }
+}

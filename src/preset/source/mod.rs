@@ -1,0 +1,261 @@
+//! Source presets: how to read one job system's rows and how to write the three decisions. Data, not code.
+//!
+//! [`file`] is what may be written; the types here are what the program uses, checked.
+
+pub mod file;
+mod sql;
+
+pub use sql::parameters_of;
+
+use crate::domain::decision::Choice;
+use crate::domain::item::State;
+use crate::domain::moment::{TimeFormat, Zone};
+use crate::ports::source::{LateWriter, Leaves};
+use std::sync::Arc;
+
+/// A checked source preset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourcePreset {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it reads, in a line.
+    pub title: String,
+    /// What it was verified with.
+    pub verified_with: Vec<String>,
+    /// How its table is recognised; `None` for one that must be configured.
+    pub detect: Option<Detect>,
+    /// The table.
+    pub table: String,
+    /// The columns that make up the key, in order.
+    pub key: Vec<String>,
+    /// The column with the native status.
+    pub status: String,
+    /// The kind of its items.
+    pub kind: KindFrom,
+    /// The column that counts attempts.
+    pub attempts: Option<String>,
+    /// The column with the latest error.
+    pub error: Option<String>,
+    /// The column with the payload.
+    pub payload: Option<String>,
+    /// The columns that pin a row's version, beside the key.
+    pub version: Vec<String>,
+    /// Whether the job system never takes a key a second time by itself.
+    pub tried_once: bool,
+    /// Further fields for templates: a name and a SQL expression over the row.
+    pub fields: Vec<(String, String)>,
+    /// The times it tells.
+    pub times: TimeColumns,
+    /// Who holds a running item, and for how long.
+    pub lease: LeaseColumns,
+    /// The states, the first rule that fits counts.
+    pub states: Vec<StateRule>,
+    /// What each choice writes.
+    pub decisions: Decisions,
+}
+
+/// How a table is recognised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detect {
+    /// The table's name.
+    pub table: String,
+    /// Columns it must have.
+    pub columns: Vec<String>,
+}
+
+/// Where an item's kind comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KindFrom {
+    /// Every item has this one.
+    Fixed(Arc<str>),
+    /// A column says it.
+    Column(String),
+}
+
+/// One column with a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeColumn {
+    /// The column.
+    pub column: String,
+    /// How it spells times.
+    pub format: TimeFormat,
+    /// The zone of times that name none.
+    pub zone: Zone,
+}
+
+/// The columns with times, by what they mean.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TimeColumns {
+    /// When the item came into being.
+    pub created: Option<TimeColumn>,
+    /// When its first attempt began.
+    pub first_attempt: Option<TimeColumn>,
+    /// When its latest attempt began.
+    pub started: Option<TimeColumn>,
+    /// When its row last changed.
+    pub updated: Option<TimeColumn>,
+}
+
+impl TimeColumns {
+    /// Each of them that there is.
+    pub fn all(&self) -> impl Iterator<Item = &TimeColumn> {
+        [&self.created, &self.first_attempt, &self.started, &self.updated].into_iter().flatten()
+    }
+
+    /// The column whose spelling a decision's own time follows.
+    pub fn written(&self) -> Option<&TimeColumn> {
+        self.updated.as_ref().or(self.started.as_ref()).or(self.created.as_ref())
+    }
+}
+
+/// Where a lease is told.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum LeaseColumns {
+    /// Nowhere.
+    #[default]
+    None,
+    /// A column holds its end.
+    EndsAt(TimeColumn),
+    /// A column holds how many seconds an attempt may take.
+    Seconds {
+        /// The column.
+        column: String,
+        /// Values that mean "no limit"; NULL always does not.
+        unlimited: Vec<i64>,
+    },
+    /// A column holds the latest sign of life.
+    Heartbeat {
+        /// The column.
+        beat: TimeColumn,
+        /// How long a silence may last, in seconds.
+        limit_seconds: i64,
+    },
+}
+
+/// One state rule: all its conditions must hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateRule {
+    /// The state.
+    pub state: State,
+    /// The conditions.
+    pub when: Vec<Condition>,
+}
+
+/// One condition of a state rule.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// The column holds one of these values.
+    OneOf(String, Vec<Literal>),
+    /// The column is NULL.
+    IsNull(String),
+    /// The column is not NULL.
+    IsNotNull(String),
+    /// The column's text begins so.
+    BeginsWith(String, String),
+    /// A SQL expression over the row is true.
+    Sql(String),
+}
+
+/// A value in a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Literal {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// A truth value, which SQLite keeps as 1 or 0.
+    Truth(bool),
+}
+
+/// What each choice writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decisions {
+    /// Whether a worker that still lives would overwrite a decision later.
+    pub late_writer: LateWriter,
+    /// Mark done.
+    pub done: Writing,
+    /// Retry.
+    pub retry: Writing,
+    /// Escalate.
+    pub escalate: Writing,
+}
+
+impl Decisions {
+    /// What a choice writes.
+    pub fn of(&self, choice: Choice) -> &Writing {
+        match choice {
+            Choice::MarkDone => &self.done,
+            Choice::Retry => &self.retry,
+            Choice::Escalate => &self.escalate,
+        }
+    }
+}
+
+/// What one choice writes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Writing {
+    /// These statements, in one transaction; what they leave behind.
+    Statements {
+        /// In order.
+        statements: Vec<Statement>,
+        /// What the row looks like afterwards.
+        leaves: Leaves,
+    },
+    /// The job system cannot take it by SQL.
+    Unsupported(String),
+}
+
+impl Writing {
+    /// What it leaves behind.
+    pub fn leaves(&self) -> Leaves {
+        match self {
+            Self::Statements { leaves, .. } => leaves.clone(),
+            Self::Unsupported(_) => Leaves::Unchanged,
+        }
+    }
+}
+
+/// One statement of a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// The SQL, `{table}` and `{unchanged}` still in it.
+    pub sql: String,
+    /// How many rows it must change.
+    pub rows: u64,
+}
+
+impl SourcePreset {
+    /// The name of the parameter that carries a column's seen value.
+    pub fn seen_parameter(column: &str) -> String {
+        let safe: String =
+            column.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+        format!(":seen_{safe}")
+    }
+
+    /// Every column that the preset reads as such (not those inside SQL expressions).
+    pub fn columns(&self) -> Vec<&str> {
+        let mut columns: Vec<&str> = self.key.iter().map(String::as_str).collect();
+        columns.push(&self.status);
+        if let KindFrom::Column(column) = &self.kind {
+            columns.push(column);
+        }
+        columns.extend([&self.attempts, &self.error, &self.payload].into_iter().flatten().map(String::as_str));
+        columns.extend(self.version.iter().map(String::as_str));
+        columns.extend(self.times.all().map(|time| time.column.as_str()));
+        match &self.lease {
+            LeaseColumns::None => {}
+            LeaseColumns::EndsAt(time) | LeaseColumns::Heartbeat { beat: time, .. } => columns.push(&time.column),
+            LeaseColumns::Seconds { column, .. } => columns.push(column),
+        }
+        for condition in self.states.iter().flat_map(|rule| &rule.when) {
+            match condition {
+                Condition::OneOf(column, _) | Condition::IsNull(column) | Condition::IsNotNull(column)
+                | Condition::BeginsWith(column, _) => columns.push(column),
+                Condition::Sql(_) => {}
+            }
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+}
