@@ -6,8 +6,9 @@ pub mod desk;
 pub mod recover;
 pub mod scan;
 pub mod settle;
+pub mod sweep;
 
 pub use check::Checked;
-pub use desk::{Desk, Kind};
+pub use desk::Desk;
 pub use scan::Found;
 pub use settle::{Decided, Order, Prepared};

@@ -203,7 +203,10 @@ impl SourceFile {
     /// # Errors
     /// [`PresetFault`] naming the file and the place.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, PresetFault> {
-        toml::from_str(text).map_err(|fault| PresetFault { preset: file_name.to_owned(), what: fault.to_string() })
+        toml::from_str(text).map_err(|fault| PresetFault {
+            preset: file_name.to_owned(),
+            what: crate::preset::catalogue::one_line(&fault, text),
+        })
     }
 
     /// Checks what was written.
