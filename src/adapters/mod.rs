@@ -1,3 +1,4 @@
-//! What stands behind the ports: one folder a port and engine.
+//! The world behind the ports: one folder, one port each.
 
+pub mod http;
 pub mod sqlite;

@@ -82,14 +82,17 @@ fn branch(
             (Advice::Escalate, say("It happened more than once: somebody must undo what is too much."))
         }
         Verdict::Mismatch => (Advice::Escalate, say("What happened is not what was asked for.")),
-        Verdict::Happened if judgement.pending_count() > 0 => {
-            (Advice::Wait, say("It happened once already and a second one is under way: ask again before deciding."))
-        }
+        Verdict::Happened if judgement.pending_count() > 0 => (
+            Advice::Wait,
+            say("It happened once already and a second one is under way: ask again before deciding."),
+        ),
         Verdict::Happened => (Advice::MarkDone, say("The effect is there: a retry would repeat it.")),
         Verdict::Pending => (Advice::Wait, say("The provider is still at it: ask again later.")),
         Verdict::Unknown => of_unknown(judgement),
         Verdict::Failed => of_failed(risk, judgement, key),
-        Verdict::NotFound if !judgement.settled => (Advice::Wait, say("Ask again once the effect has had time to show.")),
+        Verdict::NotFound if !judgement.settled => {
+            (Advice::Wait, say("Ask again once the effect has had time to show."))
+        }
         Verdict::NotFound if live_holder => {
             (Advice::Wait, say("Somebody still holds the item: its effect may be on the way."))
         }
@@ -102,7 +105,10 @@ fn of_unknown(judgement: &Judgement) -> (Advice, Vec<String>) {
         Some(fault) if fault.kind.may_pass() => {
             (Advice::Wait, vec!["The question may be answered later: ask again.".to_owned()])
         }
-        _ => (Advice::Escalate, vec!["Asking again will not help: somebody must look at the provider.".to_owned()]),
+        _ => (
+            Advice::Escalate,
+            vec!["Asking again will not help: somebody must look at the provider.".to_owned()],
+        ),
     }
 }
 
@@ -123,7 +129,10 @@ fn of_settled_absence(risk: Risk, finding: FindingKind, key: KeyProtection) -> (
     let mut reasons = vec![key.sentence()];
     match (risk, finding) {
         (_, FindingKind::Duplicate | FindingKind::Lost | FindingKind::Mismatch) => {
-            reasons.insert(0, "The record says one thing and the provider another: somebody must look.".to_owned());
+            reasons.insert(
+                0,
+                "The record says one thing and the provider another: somebody must look.".to_owned(),
+            );
             (Advice::Escalate, reasons)
         }
         (Risk::Financial, FindingKind::Stuck | FindingKind::Ambiguous) if !key.protects() => {

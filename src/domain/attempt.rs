@@ -20,7 +20,8 @@ impl Attempts {
     /// attempt: an explicit time, the item's creation, or the only attempt's own time.
     pub fn of(item: &Item) -> Self {
         let times = &item.times;
-        let (created, started, updated) = (times.created.known(), times.started.known(), times.updated.known());
+        let (created, started, updated) =
+            (times.created.known(), times.started.known(), times.updated.known());
         let beat = match &times.lease {
             Lease::Heartbeat { beat, .. } => beat.known(),
             Lease::None | Lease::EndsAt(_) | Lease::Seconds(_) => None,
@@ -81,7 +82,8 @@ impl KeyProtection {
         match self {
             Self::NoKey => "No idempotency key is known for this item: a retry is a new effect.".to_owned(),
             Self::MemoryUnknown => {
-                "How long the provider remembers a key is not known: count a retry as a new effect.".to_owned()
+                "How long the provider remembers a key is not known: count a retry as a new effect."
+                    .to_owned()
             }
             Self::FirstAttemptUnknown => {
                 "When the key was first sent is not known: count a retry as a new effect.".to_owned()
@@ -91,7 +93,10 @@ impl KeyProtection {
                 stamp(at)
             ),
             Self::Until(at) => {
-                format!("The provider remembers the idempotency key until {}: a retry with it repeats nothing.", stamp(at))
+                format!(
+                    "The provider remembers the idempotency key until {}: a retry with it repeats nothing.",
+                    stamp(at)
+                )
             }
         }
     }

@@ -77,7 +77,12 @@ pub const FUTURE_TOLERANCE: TimeDelta = TimeDelta::seconds(5);
 const ZONE_MAX: TimeDelta = TimeDelta::hours(14);
 
 /// Decides whether an item is a finding. `now` is the source's own clock.
-pub fn find(item: Item, stuck_after: TimeDelta, error: Option<Sorted>, now: DateTime<Utc>) -> Option<Finding> {
+pub fn find(
+    item: Item,
+    stuck_after: TimeDelta,
+    error: Option<Sorted>,
+    now: DateTime<Utc>,
+) -> Option<Finding> {
     match item.state {
         State::Pending | State::Done => None,
         State::Running => find_stuck(item, stuck_after, error, now),
@@ -107,7 +112,12 @@ enum Holder {
     Silent,
 }
 
-fn find_stuck(item: Item, stuck_after: TimeDelta, error: Option<Sorted>, now: DateTime<Utc>) -> Option<Finding> {
+fn find_stuck(
+    item: Item,
+    stuck_after: TimeDelta,
+    error: Option<Sorted>,
+    now: DateTime<Utc>,
+) -> Option<Finding> {
     let mut notes = item.oddities.clone();
     let since = base_time(&item, now, &mut notes);
     let age = since.map(|at| (now - at).max(TimeDelta::zero()));
@@ -126,15 +136,22 @@ fn find_stuck(item: Item, stuck_after: TimeDelta, error: Option<Sorted>, now: Da
         Lease::Seconds(Some(seconds)) => match age {
             Some(age) if age < TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX) => Holder::Live,
             _ => {
-                notes.push(format!("It was allowed {}.", span(TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX))));
+                notes.push(format!(
+                    "It was allowed {}.",
+                    span(TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX))
+                ));
                 Holder::Silent
             }
         },
-        Lease::Heartbeat { beat, limit_seconds } => by_heartbeat(beat, *limit_seconds, since, now, &mut notes),
+        Lease::Heartbeat { beat, limit_seconds } => {
+            by_heartbeat(beat, *limit_seconds, since, now, &mut notes)
+        }
     };
     match holder {
         Holder::Live => None,
-        Holder::Silent => Some(Finding { item, kind: FindingKind::Stuck, error, since, age, held: false, notes }),
+        Holder::Silent => {
+            Some(Finding { item, kind: FindingKind::Stuck, error, since, age, held: false, notes })
+        }
     }
 }
 
@@ -166,7 +183,10 @@ fn by_heartbeat(
     if let (Some(beat), Some(since)) = (beat.known(), since)
         && since > beat + limit
     {
-        notes.push(format!("It started {} after its last sign of life: the clocks differ.", span(since - beat)));
+        notes.push(format!(
+            "It started {} after its last sign of life: the clocks differ.",
+            span(since - beat)
+        ));
     }
     let sign = [beat.known(), since].into_iter().flatten().max();
     match sign {
@@ -209,9 +229,11 @@ fn base_time(item: &Item, now: DateTime<Utc>, notes: &mut Vec<String>) -> Option
 }
 
 fn zone_unclear_time(item: &Item) -> Option<DateTime<Utc>> {
-    [&item.times.started, &item.times.updated, &item.times.created].into_iter().find_map(|reading| match reading {
-        Reading::ZoneUnclear(at) => Some(*at),
-        _ => None,
+    [&item.times.started, &item.times.updated, &item.times.created].into_iter().find_map(|reading| {
+        match reading {
+            Reading::ZoneUnclear(at) => Some(*at),
+            _ => None,
+        }
     })
 }
 

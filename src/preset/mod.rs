@@ -4,6 +4,7 @@ pub mod catalogue;
 pub mod provider;
 pub mod source;
 pub mod template;
+pub mod webhook;
 
 /// Why a preset cannot be used: which one, and what is wrong in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
