@@ -2,13 +2,14 @@
 
 use super::ConfigFault;
 use super::file::{ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry};
-use super::settings::{EscalationSettings, Settings, SourceSettings};
+use super::settings::{Settings, SourceSettings};
 use crate::domain::moment::parse_duration;
 use crate::domain::money::Unit;
 use crate::domain::policy::{CheckName, Policy};
 use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{Lookback, OperationSettings, ProviderPreset, ProviderSettings, SecretPlace};
 use crate::preset::source::SourcePreset;
+use crate::preset::webhook::WebhookSettings;
 use crate::config::kind::Kind;
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
@@ -327,14 +328,21 @@ fn operation_settings(provider: &str, name: &str, entry: &OperationEntry) -> Res
     })
 }
 
-fn escalation(entry: &EscalationEntry, folder: &Path) -> Result<EscalationSettings, ConfigFault> {
+fn escalation(entry: &EscalationEntry, folder: &Path) -> Result<WebhookSettings, ConfigFault> {
     let fault = |what: String, do_next: &str| ConfigFault::new(format!("escalation: {what}"), do_next);
     let Some(url) = entry.url.as_deref() else {
         return Err(fault("`url` is missing".to_owned(), "Write the address that takes a POST, or take the section out."));
     };
-    let url = ProviderSettings::parse_base_url(url)
-        .map_err(|what| fault(what.replace("the base address", "`url`"), "Write url = \"https://HOST/PATH\"."))?;
-    let secret = secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
+    let with_form = |what: String| fault(what, "Write url = \"https://HOST/PATH\" and headers as templates.");
+    let mut settings =
+        WebhookSettings::new(url).and_then(|settings| settings.with_headers(&entry.headers)).map_err(with_form)?;
+    settings.secret = secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
         .map_err(|what| fault(what.to_owned(), "Keep one of the two."))?;
-    Ok(EscalationSettings { url, secret, headers: entry.headers.clone() })
+    if let Some(body) = &entry.body {
+        settings = settings.with_body(body).map_err(with_form)?;
+    }
+    if let Some(header) = &entry.dedup_header {
+        settings.dedup_header.clone_from(header);
+    }
+    Ok(settings)
 }

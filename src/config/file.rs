@@ -144,11 +144,15 @@ pub struct OperationEntry {
 pub struct EscalationEntry {
     /// The address that takes a POST.
     pub url: Option<String>,
-    /// The environment variable with the secret of its `Authorization: Bearer` header.
+    /// The environment variable with the secret that templates call `secret`.
     pub secret_env: Option<String>,
     /// The file with that secret.
     pub secret_file: Option<String>,
-    /// Further headers.
+    /// Headers, as templates: `Authorization = "Bearer {{ secret }}"`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
+    /// The header that makes a repeat harmless; `Idempotency-Key` where it is not said.
+    pub dedup_header: Option<String>,
+    /// The body, as templates; all fields of the notice where it is not said.
+    pub body: Option<toml::Table>,
 }

@@ -6,6 +6,7 @@ pub mod kind;
 pub mod load;
 pub mod settings;
 
+pub use check::sqlite_path;
 pub use settings::Settings;
 
 /// Why a configuration cannot be used: one line what, one line what to do.

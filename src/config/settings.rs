@@ -1,13 +1,13 @@
 //! What the program uses: everything present, everything checked.
 
 use crate::preset::catalogue::Catalogue;
-use crate::preset::provider::{ProviderPreset, ProviderSettings, SecretPlace};
+use crate::preset::provider::{ProviderPreset, ProviderSettings};
 use crate::preset::source::SourcePreset;
+use crate::preset::webhook::WebhookSettings;
 use crate::config::kind::Kind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use url::Url;
 
 /// The settings of one run.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct Settings {
     /// Who is asked, by name.
     pub providers: BTreeMap<Arc<str>, (Arc<ProviderPreset>, ProviderSettings)>,
     /// Where escalations go; `None` puts them on the record alone.
-    pub escalation: Option<EscalationSettings>,
+    pub escalation: Option<WebhookSettings>,
     /// Every preset there is.
     pub catalogue: Catalogue,
     /// The configuration file; `None` without one.
@@ -41,15 +41,4 @@ pub struct SourceSettings {
     pub path: PathBuf,
     /// How it is read.
     pub preset: SourcePreset,
-}
-
-/// Where escalations go.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EscalationSettings {
-    /// The address that takes a POST.
-    pub url: Url,
-    /// Where the secret of its `Authorization: Bearer` header is.
-    pub secret: Option<SecretPlace>,
-    /// Further headers.
-    pub headers: BTreeMap<String, String>,
 }
