@@ -1,1 +1,3 @@
-//! (in the making)
+//! What stands behind the ports: one folder a port and engine.
+
+pub mod system;
