@@ -3,7 +3,8 @@
 use super::arguments::Common;
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
-use crate::runtime::{self, event_loop};
+use crate::adapters::system;
+use crate::runtime::event_loop;
 use crate::workflow::Desk;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub(super) async fn open(desk: Arc<Desk>, title: Option<String>) -> Result<Exit,
             "Use `unstuck list` or `unstuck check` in a pipe; `unstuck --help` shows all commands.",
         ));
     }
-    let options = event_loop::Options { title, no_color: runtime::wants_no_color() };
+    let options = event_loop::Options { title, no_color: system::wants_no_color() };
     event_loop::run(desk, options).await.map_err(|fault| {
         Failure::new(Exit::Unreachable, fault.to_string(), "Try another terminal; `unstuck list` needs none.")
     })?;

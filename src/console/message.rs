@@ -40,6 +40,13 @@ pub enum Message {
     Settle(SettleMessage),
     /// The audit was read.
     Audit(AuditMessage),
+    /// Something that the operator should know and that belongs to no answer (a text too large for the clipboard).
+    Notice {
+        /// What happened, one line.
+        what: String,
+        /// What to do about it, one line; `None` where nothing is to be done.
+        do_next: Option<String>,
+    },
     /// The program is asked to end (SIGTERM, SIGHUP).
     Terminate,
 }
@@ -111,6 +118,15 @@ pub enum ItemMessage {
         run: u64,
         /// Why.
         fault: SourceFault,
+    },
+    /// It is on record that hidden fields are shown, or it could not be recorded: then they stay hidden.
+    Unmasked {
+        /// The source's name.
+        source: Arc<str>,
+        /// The item's key.
+        key: Arc<str>,
+        /// Why it is not on record, if it is not.
+        result: Result<(), RecordFault>,
     },
 }
 

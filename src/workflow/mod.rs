@@ -3,6 +3,9 @@
 
 pub mod check;
 pub mod desk;
+#[cfg(test)]
+pub(crate) mod fakes;
+pub mod look;
 pub mod recover;
 pub mod scan;
 pub mod settle;

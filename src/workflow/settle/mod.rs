@@ -13,7 +13,7 @@ pub(crate) use entries::outcome_json;
 pub use entries::statement_json;
 use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permission, Reason, permission};
 use crate::domain::finding::{Finding, FindingKind};
-use crate::domain::item::{Item, Row, State};
+use crate::domain::item::{Item, ItemKey, Row, State};
 use crate::domain::verdict::Verdict;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Change, LateWriter, PlannedStatement, Source, SourceFault};
@@ -349,17 +349,26 @@ pub struct Reread {
 /// # Errors
 /// The source's own fault.
 pub async fn reread(desk: &Desk, source_name: &str, key: &str) -> Result<Option<Reread>, OrderFault> {
+    Ok(reread_with_key(desk, source_name, key).await?.map(|(_, reread)| reread))
+}
+
+/// The same with the item's whole key, which a person may have typed in another spelling.
+pub(super) async fn reread_with_key(
+    desk: &Desk,
+    source_name: &str,
+    key: &str,
+) -> Result<Option<(ItemKey, Reread)>, OrderFault> {
     let source = find_source(desk, source_name)?;
     let Some(reading) = source.read(key).await.map_err(OrderFault::Source)? else { return Ok(None) };
     let clock_gap = reading.source_now - desk.clock.now();
-    let status = Arc::clone(&reading.item.status);
+    let (key, status) = (reading.item.key.clone(), Arc::clone(&reading.item.status));
     let found = match sort_out(desk, reading.item, reading.source_now) {
         Some(finding) => {
             Some(complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?)
         }
         None => None,
     };
-    Ok(Some(Reread { found, status, row: reading.row }))
+    Ok(Some((key, Reread { found, status, row: reading.row })))
 }
 
 /// Reads one item to be asked about, finding or not; `None` when there is none. The flag says whether it is a finding.
