@@ -3,3 +3,5 @@
 pub mod http;
 pub mod sqlite;
 pub mod system;
+pub mod record;
+pub mod receipts;

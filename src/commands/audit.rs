@@ -3,7 +3,9 @@
 use super::arguments::{Audit, AuditAction, Common, ExportFormat};
 use super::failure::{Exit, Failure};
 use super::session;
-use crate::adapters::record::{SqliteRecord, export, verify};
+use crate::adapters::record::SqliteRecord;
+use crate::adapters::record::export::{export_csv, export_json_lines};
+use crate::adapters::record::verify::verify;
 use crate::domain::audit::Entry;
 use crate::domain::text::{clean, clean_cut};
 use crate::output::json;
@@ -98,29 +100,25 @@ fn entry_row(entry: &Entry) -> String {
 
 fn verify_file(path: &Path) -> Result<Exit, Failure> {
     let verified = verify(path)?;
-    match verified.breaks.first() {
-        None => {
-            println!("{}: {} entries, the chain is whole (head {})", path.display(), verified.entries, verified.head);
-            Ok(Exit::Fine)
-        }
-        Some(_) => {
-            for broken in &verified.breaks {
-                println!("{}: {}", path.display(), clean(&broken.to_string()));
-            }
-            Err(Failure::new(
-                Exit::No,
-                format!("{}: the audit is not what was written", path.display()),
-                "Keep this file as it is, and compare it with a copy or an export.",
-            ))
-        }
+    if verified.is_whole() {
+        println!("{}: {} entries, the chain is whole (head {})", path.display(), verified.entries, verified.head);
+        return Ok(Exit::Fine);
     }
+    for flaw in &verified.flaws {
+        println!("{}: {}", path.display(), clean(&flaw.to_string()));
+    }
+    Err(Failure::new(
+        Exit::No,
+        format!("{}: the audit is not what was written", path.display()),
+        "Keep this file as it is, and compare it with a copy or an export.",
+    ))
 }
 
 fn export_file(path: &Path, format: ExportFormat) -> Result<Exit, Failure> {
-    let out = BufWriter::new(std::io::stdout());
+    let mut out = BufWriter::new(std::io::stdout());
     match format {
-        ExportFormat::Json => export::json_lines(path, out)?,
-        ExportFormat::Csv => export::csv(path, out)?,
-    }
+        ExportFormat::Json => export_json_lines(path, &mut out)?,
+        ExportFormat::Csv => export_csv(path, &mut out)?,
+    };
     Ok(Exit::Fine)
 }

@@ -151,3 +151,12 @@ impl Printer {
         Ok(self.counted)
     }
 }
+
+/// Prints checked findings as text.
+pub(super) fn print_checked_table(checked: &[(Arc<Found>, Arc<crate::workflow::Checked>)]) -> Result<(), Failure> {
+    let mut printer = Printer::new(Format { json: false, csv: false }, table::check_head());
+    for (found, checked) in checked {
+        printer.print(&FindingLine::of_checked(found, checked))?;
+    }
+    printer.finish().map(drop)
+}

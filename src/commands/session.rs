@@ -14,14 +14,14 @@ use std::sync::Arc;
 /// The settings that the arguments and the configuration add up to.
 pub(super) fn settings(common: &Common) -> Result<Settings, Failure> {
     let folders = Folders::of_platform();
-    let audit = || folders.clone().map(|folders| folders.audit_file());
+    let audit = || folders.clone().map(|known| known.audit_file());
     let mut settings = if !common.db.is_empty() && common.config.is_none() {
         let folder = std::env::current_dir().map_err(no_folder)?;
         load::detect(&common.db, &folder, audit()?, &tables_of)?
     } else {
         let file = match &common.config {
             Some(file) => file.clone(),
-            None => default_file(&folders?)?,
+            None => default_file(&folders.clone()?)?,
         };
         // An audit that the file names needs no home folder.
         load::load(&file, audit().unwrap_or_else(|_| PathBuf::from("audit.db")))?
