@@ -1,1 +1,3 @@
-//! (in the making)
+//! The world behind the ports: one folder, one port each.
+
+pub mod http;
