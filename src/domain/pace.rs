@@ -11,7 +11,7 @@ pub const WAIT_FIRST: Duration = Duration::from_millis(500);
 /// The longest wait before a try, where the provider names no time.
 pub const WAIT_MAX: Duration = Duration::from_secs(10);
 /// The longest wait that a `Retry-After` can ask for: a longer one is cut to this.
-pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
+pub const RETRY_AFTER_MAX: Duration = Duration::from_mins(1);
 /// How many times one request is sent at most.
 pub const TRIES_MAX: u32 = 3;
 

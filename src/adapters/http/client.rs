@@ -171,8 +171,16 @@ pub fn fault_of(fault: &reqwest::Error) -> Fault {
 
 fn is_tls(fault: &reqwest::Error) -> bool {
     causes(fault).any(|cause| {
-        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        cause.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>())
+        // An I/O error hides what it wraps from the chain of causes, and there may be several around the one.
+        let mut wrapped: Option<&(dyn std::error::Error + 'static)> = Some(cause);
+        while let Some(inner) = wrapped {
+            if inner.is::<rustls::Error>() {
+                return true;
+            }
+            let io = inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+            wrapped = io.map(|inner| inner as &(dyn std::error::Error + 'static));
+        }
+        false
     })
 }
 

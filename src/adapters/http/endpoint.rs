@@ -64,6 +64,11 @@ impl Endpoint {
         if preset.auth != Auth::None && settings.secret.is_none() {
             return Err(wrong("it needs a secret, and the configuration names none".to_owned()));
         }
+        if settings.proxy.as_ref().is_some_and(|proxy| proxy.password().is_some()) {
+            return Err(wrong(
+                "the proxy's address holds a password, and a configuration holds no secrets".to_owned(),
+            ));
+        }
         let way = Way { proxy: settings.proxy.as_ref(), certificates: settings.certificates.as_deref() };
         let in_flight_max = settings.in_flight_max.unwrap_or(preset.in_flight_max).max(1);
         Ok(Self {

@@ -107,6 +107,12 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
             let id = fields::id(&look.effects, effect)?;
             if is_ours(&look.effects.reference, item, effect, reference, &id)? {
                 effects.push(fields::effect(look, effect, id.clone(), reference, vars)?);
+            } else if matches!(look.effects.items, ItemsPlace::One(_)) {
+                // Something is at our own address and is not ours: neither a presence nor an absence.
+                return Err(shape(format!(
+                    "effect {} is at our own address without our reference",
+                    shown(&id)
+                )));
             }
             ids.push(id);
         }

@@ -24,3 +24,6 @@ pub use endpoint::Endpoint;
 pub use provider::HttpProvider;
 pub use secret::Environment;
 pub use webhook::Webhook;
+
+#[cfg(test)]
+mod tests;

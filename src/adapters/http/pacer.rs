@@ -87,7 +87,8 @@ impl Pacer {
     pub fn went_well(&self) {
         self.with(|state| {
             if state.interval > self.usual {
-                state.interval = (state.interval - state.interval / RECOVERY_PARTS).max(self.usual);
+                let given_back = state.interval / RECOVERY_PARTS;
+                state.interval = state.interval.saturating_sub(given_back).max(self.usual);
             }
         });
     }
@@ -156,7 +157,7 @@ mod tests {
         let pacer = Pacer::new(0.1);
         pacer.turn(in_ms(50)).await.unwrap();
         assert_eq!(pacer.turn(in_ms(50)).await, Err(NoTurn::Queue));
-        pacer.slow_down(Duration::from_secs(60));
+        pacer.slow_down(Duration::from_mins(1));
         assert_eq!(pacer.turn(in_ms(50)).await, Err(NoTurn::Paused));
     }
 }

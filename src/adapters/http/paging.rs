@@ -260,7 +260,14 @@ impl<'look> Reading<'look> {
     fn after(&self, page: &Page) -> Result<After, Fault> {
         let complete = match page.further.total {
             None => page.further.next == Next::End,
-            Some(Total::Items(total)) => self.items >= total,
+            // A count that is too small would end the reading too early.
+            Some(Total::Items(total)) if self.items > total => {
+                return Err(shape("the answer has more items than it says"));
+            }
+            Some(Total::Pages(total)) if page.items > 0 && self.pages as u64 > total => {
+                return Err(shape("the answer has more pages than it says"));
+            }
+            Some(Total::Items(total)) => self.items == total,
             Some(Total::Pages(total)) => self.pages as u64 >= total,
         };
         if complete {

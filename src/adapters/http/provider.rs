@@ -237,7 +237,3 @@ fn took_too_long(check_max: Duration) -> Fault {
     let sentence = format!("the check took longer than {} s (check_seconds_max)", check_max.as_secs_f64());
     Fault::new(FaultKind::TookTooLong, sentence)
 }
-
-#[cfg(test)]
-#[path = "tests/mod.rs"]
-mod tests;

@@ -75,7 +75,9 @@ impl<'check> Record<'check> {
     }
 
     /// The evidence at the end.
-    pub fn finish(self, check: &str, reference: &str, at: DateTime<Utc>) -> Evidence {
+    pub fn finish(mut self, check: &str, reference: &str, at: DateTime<Utc>) -> Evidence {
+        // What was noted and then not sent (no secret, no time) was not asked.
+        self.asked.retain(|asked| !asked.tries.is_empty());
         let mut hash = Sha256::new();
         let tries = self.asked.iter().flat_map(|asked| &asked.tries);
         tries.filter_map(|one| one.body_sha256.as_deref()).for_each(|body| hash.update(body));

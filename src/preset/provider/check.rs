@@ -77,7 +77,7 @@ impl At<'_> {
 }
 
 /// Checks a whole preset.
-pub(super) fn preset(file: PresetFile) -> Result<ProviderPreset, String> {
+pub(super) fn preset(file: &PresetFile) -> Result<ProviderPreset, String> {
     let at = At { preset: &file.name, operation: None };
     let FileType::Provider = file.kind;
     name(at, "name", &file.name)?;
@@ -182,22 +182,19 @@ fn limits(at: At<'_>, file: &LimitsFile) -> Result<Limits, String> {
 
 fn operation(at: At<'_>, name: &str, file: &OperationFile) -> Result<Operation, String> {
     let key_ttl = file.key_ttl.as_deref().map(|text| at.duration("key_ttl", text)).transpose()?;
-    let (how, settle, lookback) = match &file.unanswerable {
-        Some(why) => {
-            let asks = file.path.is_some() || file.effects.is_some() || file.paging.is_some();
-            if why.trim().is_empty() || asks {
-                return Err(
-                    at.wrong("unanswerable", "it says why nobody can be asked, and nothing says how to ask")
-                );
-            }
-            (How::Unanswerable(why.clone()), TimeDelta::zero(), Lookback::Unlimited)
+    let (how, settle, lookback) = if let Some(why) = &file.unanswerable {
+        let asks = file.path.is_some() || file.effects.is_some() || file.paging.is_some();
+        if why.trim().is_empty() || asks {
+            return Err(
+                at.wrong("unanswerable", "it says why nobody can be asked, and nothing says how to ask")
+            );
         }
-        None => {
-            let settle = at.duration("settle", at.needed("settle", file.settle.as_deref())?)?;
-            let lookback = Lookback::parse(at.needed("lookback", file.lookback.as_deref())?)
-                .map_err(|sentence| at.wrong("lookback", format!("{sentence}, or \"unlimited\"")))?;
-            (How::Ask(Box::new(look_up(at, file)?)), settle, lookback)
-        }
+        (How::Unanswerable(why.clone()), TimeDelta::zero(), Lookback::Unlimited)
+    } else {
+        let settle = at.duration("settle", at.needed("settle", file.settle.as_deref())?)?;
+        let lookback = Lookback::parse(at.needed("lookback", file.lookback.as_deref())?)
+            .map_err(|sentence| at.wrong("lookback", format!("{sentence}, or \"unlimited\"")))?;
+        (How::Ask(Box::new(look_up(at, file)?)), settle, lookback)
     };
     Ok(Operation {
         title: file.title.clone().unwrap_or_else(|| name.to_owned()),

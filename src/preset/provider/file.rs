@@ -70,6 +70,7 @@ pub(super) enum BasicSecret {
 
 #[derive(Debug, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "a limit's name ends in what it is, as everywhere")]
 pub(super) struct LimitsFile {
     pub body_bytes_max: Option<usize>,
     pub bodies_kept_bytes_max: Option<usize>,

@@ -1,5 +1,6 @@
 use super::*;
 use crate::domain::evidence::EffectState;
+use chrono::TimeDelta;
 use pretty_assertions::assert_eq;
 use rstest::rstest;
 
@@ -196,7 +197,7 @@ fn a_look_up_by_own_id_may_take_a_404_for_absence() {
 )]
 #[case::both_ways("settle = \"2m\"", "settle = \"2m\"\nunanswerable = \"no\"", "`unanswerable`: it says why")]
 fn what_is_wrong_is_said_in_one_sentence(#[case] good: &str, #[case] bad: &str, #[case] sentence: &str) {
-    let text = format!("{}#end", BY_ID);
+    let text = format!("{BY_ID}#end");
     assert!(text.contains(good), "{good} is not in the preset");
     let message = ProviderPreset::parse(&text.replacen(good, bad, 1)).unwrap_err();
     assert!(message.contains(sentence), "{message}");

@@ -53,7 +53,7 @@ fn page(items: &str, rest: &str) -> Reply {
 }
 
 /// Reads pages one after the other, as far as they go: the steps in between, and the ids of ours or the fault's kind.
-fn read_all(paging: &str, pages: &[Reply]) -> (Vec<String>, Result<Vec<String>, (FaultKind, String)>) {
+fn read_all(paging: &str, pages: &[Reply]) -> (Vec<String>, Result<Vec<String>, Fault>) {
     let (look, vars) = (look(paging), Fields::new());
     let mut reading = Reading::new(&look, "r", &vars, 4);
     let mut steps = Vec::new();
@@ -63,7 +63,7 @@ fn read_all(paging: &str, pages: &[Reply]) -> (Vec<String>, Result<Vec<String>, 
                 return (steps, Ok(reading.into_effects().into_iter().map(|effect| effect.id).collect()));
             }
             Ok(After::AskWith(step) | After::AskAt(step)) => steps.push(step),
-            Err(fault) => return (steps, Err((fault.kind, fault.detail))),
+            Err(fault) => return (steps, Err(fault)),
         }
     }
     panic!("it asks for more than the {} pages", pages.len());
@@ -104,6 +104,8 @@ fn pages_together_are_the_answer(
 #[case::circle(TOKEN_TOTAL, vec![page("1:r", "\"n\":\"a\",\"t\":9"), page("2:r", "\"n\":\"a\",\"t\":9")], FaultKind::Shape, "a cursor came twice")]
 #[case::ends_before_the_total(TOKEN_TOTAL, vec![page("1:r", "\"n\":null,\"t\":9")], FaultKind::Shape, "there is more, and not where")]
 #[case::endless(EMPTY, vec![page("1:r", ""), page("2:r", ""), page("3:r", ""), page("4:r", "")], FaultKind::TooManyPages, "more than 4 pages")]
+#[case::more_than_the_total(TOTAL, vec![page("1:r 2:r", "\"t\":1")], FaultKind::Shape, "more items than it says")]
+#[case::no_pages_and_yet_one(PAGES, vec![page("1:r", "\"p\":0")], FaultKind::Shape, "more pages than it says")]
 #[case::error_on_page_two(MORE, vec![page("1:r", "\"more\":true"), page("2:r", "")], FaultKind::Shape, "does not say whether")]
 #[case::two_amounts(MORE, vec![page("1:r:done:1.00 1:r:done:2.00", "\"more\":false")], FaultKind::Shape, "two amounts")]
 fn pages_that_are_no_whole_are_a_fault(
@@ -113,7 +115,7 @@ fn pages_that_are_no_whole_are_a_fault(
     #[case] sentence: &str,
 ) {
     let (_, outcome) = read_all(paging, &pages);
-    let (got, detail) = outcome.unwrap_err();
-    assert_eq!(got, kind, "{detail}");
-    assert!(detail.contains(sentence), "{detail}");
+    let fault = outcome.unwrap_err();
+    assert_eq!(fault.kind, kind, "{fault}");
+    assert!(fault.detail.contains(sentence), "{fault}");
 }
