@@ -1,3 +1,7 @@
 //! The world behind the ports: one folder, one port each.
 
 pub mod http;
+pub mod receipts;
+pub mod record;
+pub mod sqlite;
+pub mod system;
