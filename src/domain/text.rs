@@ -36,6 +36,25 @@ pub fn clean_cut(text: &str, chars_max: usize) -> String {
     shown
 }
 
+/// The same JSON with every character that may not be shown as a `\u` escape: nothing hidden, and nothing lost.
+///
+/// Beyond ASCII, characters stand only inside JSON's strings, so replacing them there is safe.
+pub fn escape_json(json: &str) -> String {
+    if json.chars().all(is_plain) {
+        return json.to_owned();
+    }
+    json.chars().fold(String::with_capacity(json.len() + 8), |mut shown, character| {
+        if is_plain(character) {
+            shown.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+        shown
+    })
+}
+
 /// Whether a character may be shown as it is.
 pub fn is_plain(character: char) -> bool {
     !(character.is_control() || is_invisible(character))
@@ -100,6 +119,17 @@ mod tests {
         #[test]
         fn a_cut_text_is_never_longer_than_asked(raw in "[a-z]{0,80}", chars_max in 1usize..40) {
             prop_assert!(clean_cut(&raw, chars_max).chars().count() <= chars_max);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn escaped_json_is_the_same_json(raw in any::<String>()) {
+            let json = serde_json::json!({ "a": raw }).to_string();
+            let escaped = escape_json(&json);
+            prop_assert!(escaped.chars().all(is_plain));
+            let back: serde_json::Value = serde_json::from_str(&escaped).unwrap();
+            prop_assert_eq!(back["a"].as_str(), Some(&*raw));
         }
     }
 

@@ -1,0 +1,152 @@
+//! Adds entries to the end of the chain.
+
+use super::fault;
+use super::read::{COLUMNS, entry_of};
+use crate::domain::audit::{Attachment, Entry, Event, GENESIS, NewEntry};
+use crate::domain::cell::hex;
+use crate::domain::moment::stamp;
+use crate::ports::record::RecordFault;
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+/// The member of an entry's body that the record itself adds: which attachments belong to it, by their hashes. It puts
+/// them under the entry's own hash, so that a change in an attachment breaks the chain.
+pub(super) const ATTACHMENTS: &str = "attachments";
+
+/// Writes all entries or none. When it returns, they are on the disk.
+pub(super) fn append(
+    path: &Path,
+    connection: &mut Connection,
+    entries: Vec<NewEntry>,
+) -> Result<Vec<Entry>, RecordFault> {
+    if entries.is_empty() {
+        return Ok(Vec::new());
+    }
+    for entry in &entries {
+        refuse_malformed(path, entry)?;
+    }
+    let sql = |fault: rusqlite::Error| fault::of_sql(path, &fault);
+    // Immediate: the head must not move between reading it and writing after it.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql)?;
+    let (mut seq, mut prev) = read_end(path, &transaction)?;
+    let mut written = Vec::with_capacity(entries.len());
+    for new in entries {
+        seq += 1;
+        let (entry, attachments) = place(new, seq, prev);
+        prev = entry.hash.clone();
+        insert(&transaction, &entry, &attachments).map_err(sql)?;
+        written.push(entry);
+    }
+    transaction.commit().map_err(sql)?;
+    Ok(written)
+}
+
+fn refuse_malformed(path: &Path, entry: &NewEntry) -> Result<(), RecordFault> {
+    let refused =
+        |what: &str| Err(fault::of(path, what, "This is an error of the program: please report it."));
+    match entry.body.as_object() {
+        None => refused("an entry's body must be a JSON object"),
+        Some(body) if body.contains_key(ATTACHMENTS) => {
+            refused("an entry's body has a member of the record's own")
+        }
+        Some(_) if entry.event == Event::Intended && entry.decision.is_none() => {
+            refused("an intent belongs to no decision, so its outcome could never be found")
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// The number and hash that the next entry follows. The last entry must be whole and be the last that ever was: a new
+/// one would otherwise take the number of a removed one and hide that it is gone.
+fn read_end(path: &Path, transaction: &Transaction<'_>) -> Result<(i64, String), RecordFault> {
+    let sql = |fault: rusqlite::Error| fault::of_sql(path, &fault);
+    let last = transaction
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM entries ORDER BY seq DESC LIMIT 1"))
+        .and_then(|mut statement| statement.query_row([], entry_of).optional())
+        .map_err(sql)?;
+    let highest = highest_ever(transaction).map_err(sql)?;
+    let (seq, hash) = match last {
+        Some(entry) if entry.hash != entry.expected_hash() => {
+            return Err(fault::broken_end(
+                path,
+                &format!("its last entry ({}) is not what was written", entry.seq),
+            ));
+        }
+        Some(entry) => (entry.seq, entry.hash),
+        None => (0, GENESIS.to_owned()),
+    };
+    if seq != highest {
+        return Err(fault::broken_end(
+            path,
+            &format!("it ends at entry {seq}, and entry {highest} was written"),
+        ));
+    }
+    Ok((seq, hash))
+}
+
+/// The highest number that was ever given, as SQLite remembers it.
+pub(super) fn highest_ever(connection: &Connection) -> rusqlite::Result<i64> {
+    let remembered = "SELECT seq FROM sqlite_sequence WHERE name = 'entries'";
+    Ok(connection.query_row(remembered, [], |row| row.get(0)).optional()?.unwrap_or(0))
+}
+
+/// A new entry in its place in the chain.
+fn place(new: NewEntry, seq: i64, prev: String) -> (Entry, Vec<Attachment>) {
+    let mut body = new.body;
+    if !new.attachments.is_empty() {
+        let listed =
+            |kept: &Attachment| json!({ "sha256": kept.sha256, "text_sha256": sha256_of(&kept.text) });
+        body[ATTACHMENTS] = Value::Array(new.attachments.iter().map(listed).collect());
+    }
+    let mut entry = Entry {
+        seq,
+        at: stamp(new.at),
+        event: new.event.as_str().to_owned(),
+        decision: new.decision.map(|id| id.to_string()).unwrap_or_default(),
+        source: new.source,
+        key: new.key,
+        operator: new.operator,
+        origin: new.origin,
+        body: body.to_string(),
+        prev,
+        hash: String::new(),
+    };
+    entry.hash = entry.expected_hash();
+    (entry, new.attachments)
+}
+
+fn insert(transaction: &Transaction<'_>, entry: &Entry, attachments: &[Attachment]) -> rusqlite::Result<()> {
+    let values = "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    transaction.prepare_cached(&format!("INSERT INTO entries ({COLUMNS}) {values}"))?.execute(params![
+        entry.seq,
+        entry.at,
+        entry.event,
+        entry.decision,
+        entry.source,
+        entry.key,
+        entry.operator,
+        entry.origin,
+        entry.body,
+        entry.prev,
+        entry.hash,
+    ])?;
+    let into_attachments =
+        "INSERT INTO attachments (seq, place, sha256, text, text_sha256) VALUES (?1, ?2, ?3, ?4, ?5)";
+    for (place, kept) in (1_i64..).zip(attachments) {
+        transaction.prepare_cached(into_attachments)?.execute(params![
+            entry.seq,
+            place,
+            kept.sha256,
+            kept.text,
+            sha256_of(&kept.text),
+        ])?;
+    }
+    Ok(())
+}
+
+/// SHA-256 of a text's bytes, in hexadecimal.
+pub(super) fn sha256_of(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}

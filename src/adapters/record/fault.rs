@@ -1,0 +1,86 @@
+//! What went wrong with the audit's file: one line what (it names the path), one line what to do.
+
+use crate::domain::text::{clean, clean_cut};
+use crate::ports::record::RecordFault;
+use rusqlite::{ErrorCode, ffi};
+use std::path::Path;
+
+/// How much of an error's own text is shown.
+const TOLD_CHARS_MAX: usize = 200;
+
+/// A fault about the audit's file.
+pub(super) fn of(path: &Path, what: &str, do_next: &str) -> RecordFault {
+    let shown = clean(&path.display().to_string());
+    RecordFault { what: format!("audit {shown}: {what}"), do_next: do_next.to_owned() }
+}
+
+/// A fault of the file system.
+pub(super) fn of_io(path: &Path, what: &str, fault: &std::io::Error) -> RecordFault {
+    let told = clean_cut(&fault.to_string(), TOLD_CHARS_MAX);
+    of(path, &format!("{what} ({told})"), "Check the path and the permissions of the file and its folder.")
+}
+
+/// What an error of SQLite means here.
+pub(super) fn of_sql(path: &Path, fault: &rusqlite::Error) -> RecordFault {
+    let told = clean_cut(&fault.to_string(), TOLD_CHARS_MAX);
+    if let rusqlite::Error::SqliteFailure(failure, _) = fault
+        && failure.extended_code == ffi::SQLITE_READONLY_ROLLBACK
+    {
+        return of(
+            path,
+            "a write was interrupted and has to be rolled back first",
+            "Open it once to write (start `unstuck` without `--read-only`); keep the `-journal` file beside it.",
+        );
+    }
+    let (what, do_next) = match fault.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => (
+            "is not a SQLite database".to_owned(),
+            "Check the path; if it was the audit, keep the file and restore the last copy.",
+        ),
+        Some(ErrorCode::DatabaseCorrupt) => (
+            format!("is damaged ({told})"),
+            "Copy it away, run `unstuck audit verify`, and name a new file as the audit.",
+        ),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+            format!("stayed locked by another program for {} s", super::schema::LOCK_WAIT_MAX.as_secs()),
+            "Try again; if it stays locked, find who holds it (`fuser FILE`).",
+        ),
+        Some(ErrorCode::DiskFull) => {
+            ("the disk is full, nothing was written".to_owned(), "Make room on that disk, then try again.")
+        }
+        Some(ErrorCode::ReadOnly) => {
+            ("cannot be written".to_owned(), "Check the permissions of the file and its folder.")
+        }
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            (format!("cannot be opened ({told})"), "Check the permissions of the file and its folder.")
+        }
+        Some(ErrorCode::SystemIoFailure) => (
+            format!("the disk failed ({told})"),
+            "Look at the system's log; copy the file away before anything else.",
+        ),
+        _ => (
+            format!("cannot be used ({told})"),
+            "Run `unstuck audit verify`; it says whether the file is whole.",
+        ),
+    };
+    of(path, &what, do_next)
+}
+
+/// An append to an audit that was opened to read.
+pub(super) fn opened_to_read(path: &Path) -> RecordFault {
+    of(path, "was opened to read only, so nothing is written", "Start without `--read-only` to decide.")
+}
+
+/// The thread that did the work is gone.
+pub(super) fn stopped(path: &Path) -> RecordFault {
+    of(path, "the work on it broke off", "Whether it was written is found at the next start; start again.")
+}
+
+/// The end of the chain is not as it was written, so nothing may be chained to it.
+pub(super) fn broken_end(path: &Path, what: &str) -> RecordFault {
+    of(
+        path,
+        &format!("{what}, so nothing is added to it"),
+        "Keep the file, run `unstuck audit verify`, and name a new file as the audit.",
+    )
+}

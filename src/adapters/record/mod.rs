@@ -1,0 +1,111 @@
+//! The audit as one SQLite file: durable, append-only, and able to show that nothing in it was changed.
+//!
+//! - `schema`: the tables, the triggers that refuse changes, and how a file is opened and known.
+//! - `append`: one transaction that chains new entries to the last.
+//! - `read`: the questions that the workflow asks.
+//! - [`verify`]: whether everything is as it was written.
+//! - [`export`]: everything, as JSON Lines or CSV.
+//! - `fault`: SQLite's errors as one line what and one line what to do.
+
+mod append;
+pub mod export;
+mod fault;
+mod read;
+mod schema;
+pub mod verify;
+
+use crate::domain::audit::{Entry, NewEntry};
+use crate::ports::record::{Record, RecordFault};
+use async_trait::async_trait;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use uuid::Uuid;
+
+/// The audit in a SQLite file.
+///
+/// Every call runs on a thread that may block. A call that has begun is carried to its end even when nobody waits for
+/// it any more, so an append is never half done. Several processes may append to one file: each waits for its turn.
+#[derive(Debug, Clone)]
+pub struct SqliteRecord {
+    path: Arc<Path>,
+    connection: Arc<Mutex<Connection>>,
+    read_only: bool,
+}
+
+impl SqliteRecord {
+    /// Opens the audit to read and append; makes the file and its folder where they are not there yet.
+    ///
+    /// A new file can be read by its owner alone.
+    ///
+    /// # Errors
+    /// [`RecordFault`] naming the path: not an audit, one of a newer version, locked, or not to be written.
+    pub fn open(path: &Path) -> Result<Self, RecordFault> {
+        let path = absolute(path)?;
+        let connection = schema::open_to_append(&path)?;
+        Ok(Self { path: path.into(), connection: Arc::new(Mutex::new(connection)), read_only: false })
+    }
+
+    /// Opens the audit to read. Never writes: a missing file is a fault, and so is one that an interrupted write left.
+    ///
+    /// # Errors
+    /// [`RecordFault`] naming the path.
+    pub fn open_to_read(path: &Path) -> Result<Self, RecordFault> {
+        let path = absolute(path)?;
+        let connection = schema::open_to_read(&path)?;
+        Ok(Self { path: path.into(), connection: Arc::new(Mutex::new(connection)), read_only: true })
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Path, &mut Connection) -> Result<T, RecordFault> + Send + 'static,
+    ) -> Result<T, RecordFault> {
+        let (path, connection) = (Arc::clone(&self.path), Arc::clone(&self.connection));
+        let task = tokio::task::spawn_blocking(move || {
+            // A transaction that a panic broke off was rolled back when it was dropped: the connection is good.
+            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+            call(&path, &mut connection)
+        });
+        task.await.unwrap_or_else(|_| Err(fault::stopped(&self.path)))
+    }
+}
+
+#[async_trait]
+impl Record for SqliteRecord {
+    async fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Entry>, RecordFault> {
+        if self.read_only {
+            return Err(fault::opened_to_read(&self.path));
+        }
+        self.run(move |path, connection| append::append(path, connection, entries)).await
+    }
+
+    async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {
+        self.run(read::unfinished).await
+    }
+
+    async fn of_decision(&self, decision: Uuid) -> Result<Vec<Entry>, RecordFault> {
+        self.run(move |path, connection| read::of_decision(path, connection, decision)).await
+    }
+
+    async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        let (source, key) = (source.to_owned(), key.to_owned());
+        self.run(move |path, connection| read::of_item(path, connection, &source, &key, entries_max)).await
+    }
+
+    async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.run(move |path, connection| read::page(path, connection, before, entries_max)).await
+    }
+}
+
+/// The path from the root, so that SQLite takes no name (`:memory:`) for anything but a file.
+fn absolute(path: &Path) -> Result<PathBuf, RecordFault> {
+    std::path::absolute(path).map_err(|fault| fault::of_io(path, "cannot be found", &fault))
+}
+
+#[cfg(test)]
+mod tests;

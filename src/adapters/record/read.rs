@@ -1,0 +1,90 @@
+//! The questions that the workflow asks the audit.
+
+use super::fault;
+use crate::domain::audit::Entry;
+use crate::ports::record::RecordFault;
+use rusqlite::{Connection, Params, Row, params};
+use std::path::Path;
+use uuid::Uuid;
+
+/// An entry's columns, in the order of [`entry_of`].
+pub(super) const COLUMNS: &str = "seq, at, event, decision, source, key, operator, origin, body, prev, hash";
+
+/// The entry in a row of [`COLUMNS`].
+pub(super) fn entry_of(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        seq: row.get(0)?,
+        at: row.get(1)?,
+        event: row.get(2)?,
+        decision: row.get(3)?,
+        source: row.get(4)?,
+        key: row.get(5)?,
+        operator: row.get(6)?,
+        origin: row.get(7)?,
+        body: row.get(8)?,
+        prev: row.get(9)?,
+        hash: row.get(10)?,
+    })
+}
+
+/// Intents without an outcome of the same decision, the oldest first.
+pub(super) fn unfinished(path: &Path, connection: &mut Connection) -> Result<Vec<Entry>, RecordFault> {
+    let asked = format!(
+        "SELECT {COLUMNS} FROM entries AS intent WHERE event = 'intended' AND NOT EXISTS (
+           SELECT 1 FROM entries AS outcome
+           WHERE outcome.decision <> '' AND outcome.decision = intent.decision
+             AND outcome.event IN ('applied', 'refused', 'failed'))
+         ORDER BY seq"
+    );
+    entries(path, connection, &asked, [])
+}
+
+/// Every entry of one decision, in order.
+pub(super) fn of_decision(
+    path: &Path,
+    connection: &mut Connection,
+    decision: Uuid,
+) -> Result<Vec<Entry>, RecordFault> {
+    let asked = format!("SELECT {COLUMNS} FROM entries WHERE decision <> '' AND decision = ?1 ORDER BY seq");
+    entries(path, connection, &asked, [decision.to_string()])
+}
+
+/// The newest entries of one item.
+pub(super) fn of_item(
+    path: &Path,
+    connection: &mut Connection,
+    source: &str,
+    key: &str,
+    entries_max: usize,
+) -> Result<Vec<Entry>, RecordFault> {
+    let asked =
+        format!("SELECT {COLUMNS} FROM entries WHERE source = ?1 AND key = ?2 ORDER BY seq DESC LIMIT ?3");
+    entries(path, connection, &asked, params![source, key, limit(entries_max)])
+}
+
+/// The newest entries before a number, or of all.
+pub(super) fn page(
+    path: &Path,
+    connection: &mut Connection,
+    before: Option<i64>,
+    entries_max: usize,
+) -> Result<Vec<Entry>, RecordFault> {
+    let asked = format!("SELECT {COLUMNS} FROM entries WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2");
+    entries(path, connection, &asked, params![before.unwrap_or(i64::MAX), limit(entries_max)])
+}
+
+fn entries(
+    path: &Path,
+    connection: &Connection,
+    asked: &str,
+    parameters: impl Params,
+) -> Result<Vec<Entry>, RecordFault> {
+    let read = || -> rusqlite::Result<Vec<Entry>> {
+        connection.prepare_cached(asked)?.query_map(parameters, entry_of)?.collect()
+    };
+    read().map_err(|fault| fault::of_sql(path, &fault))
+}
+
+fn limit(entries_max: usize) -> i64 {
+    i64::try_from(entries_max).unwrap_or(i64::MAX)
+}
