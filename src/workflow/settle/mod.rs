@@ -376,3 +376,6 @@ pub(super) async fn reread_with_key(
 pub async fn record_unmask(desk: &Desk, source: &str, key: &str) -> Result<(), RecordFault> {
     entries::unmasked(desk, source, key).await
 }
+
+#[cfg(test)]
+mod tests;
