@@ -39,6 +39,12 @@ pub trait Screen {
     /// Gives the terminal back for a while.
     fn leave(&mut self);
 
+    /// Stops the program as the shell's job. It may return before that takes hold.
+    ///
+    /// # Errors
+    /// There are no jobs here.
+    fn stop(&mut self) -> io::Result<()>;
+
     /// Takes the terminal over again; the next frame is drawn whole.
     ///
     /// # Errors
@@ -107,6 +113,10 @@ impl<W: Write> Screen for Tty<W> {
 
     fn leave(&mut self) {
         terminal::leave();
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        terminal::stop_job()
     }
 
     fn enter(&mut self) -> io::Result<()> {
