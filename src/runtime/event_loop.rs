@@ -128,7 +128,7 @@ pub(super) async fn drive(
                 session.draw();
                 next_frame = Instant::now() + FRAME;
             }
-            () = session.tasks.at_rest(), if session.wants_stop && !session.is_ending => {
+            () = session.tasks.at_rest(), if session.waits_to_stop() => {
                 session.stop(&mut signals).await;
             }
             () = sleep_until(next_tick), if session.console.wants_ticks() => {
@@ -146,7 +146,8 @@ pub(super) async fn drive(
 }
 
 fn setup_of(desk: &Desk, options: Options, size: ratatui::layout::Size) -> Setup {
-    let sources = desk.sources.iter().map(|source| (source.facts().name.to_string(), source.facts().place.clone()));
+    let sources =
+        desk.sources.iter().map(|source| (source.facts().name.to_string(), source.facts().place.clone()));
     Setup {
         sources: sources.collect(),
         operator: desk.operator.name.to_string(),

@@ -21,6 +21,17 @@ pub(super) const CLIPBOARD_BYTES_MAX: usize = 74_994;
 /// How much of a pasted text is taken.
 pub(super) const PASTE_BYTES_MAX: usize = 64 * 1024;
 
+/// Who has the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// The console.
+    Console,
+    /// The console, until nothing holds a source any more: then it stops as the shell's job.
+    ConsoleUntilRest,
+    /// The shell.
+    Shell,
+}
+
 /// The console at work.
 pub(super) struct Session<'a, C, S> {
     pub(super) tasks: Tasks,
@@ -30,10 +41,8 @@ pub(super) struct Session<'a, C, S> {
     pub(super) is_dirty: bool,
     /// Whether no more work is taken.
     pub(super) is_ending: bool,
-    /// Whether to stop as the shell's job as soon as nothing holds a source.
-    pub(super) wants_stop: bool,
-    /// Whether the shell has the terminal at this moment.
-    is_away: bool,
+    /// Who has the terminal.
+    holder: Holder,
     /// Why the console cannot go on; from then on nothing is shown to it and nothing drawn.
     pub(super) fault: Option<RuntimeFault>,
 }
@@ -47,8 +56,7 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
             screen,
             is_dirty: true,
             is_ending: false,
-            wants_stop: false,
-            is_away: false,
+            holder: Holder::Console,
             fault: None,
         }
     }
@@ -111,7 +119,7 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
 
     /// A stopped process keeps the locks it holds: an application would wait for it. So nothing may be under way.
     fn ask_for_stop(&mut self) {
-        self.wants_stop = true;
+        self.holder = Holder::ConsoleUntilRest;
         if !self.tasks.are_at_rest() {
             self.take(Message::Notice {
                 what: "the console stops as soon as what is being read or written has ended".to_owned(),
@@ -145,6 +153,11 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
         self.take(message);
     }
 
+    /// Whether to stop as soon as nothing holds a source.
+    pub(super) fn waits_to_stop(&self) -> bool {
+        self.holder == Holder::ConsoleUntilRest && !self.is_ending
+    }
+
     /// Takes in a signal.
     pub(super) fn take_signal(&mut self, signal: Signal) {
         match signal {
@@ -159,7 +172,7 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
     /// Draws a frame.
     pub(super) fn draw(&mut self) {
         self.is_dirty = false;
-        if self.fault.is_some() || self.is_away {
+        if self.fault.is_some() || self.holder == Holder::Shell {
             return;
         }
         let Self { screen, console, .. } = self;
@@ -173,8 +186,7 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
 
     /// Gives the terminal to the shell until the job is continued.
     pub(super) async fn stop(&mut self, signals: &mut (impl Stream<Item = Signal> + Unpin)) {
-        self.wants_stop = false;
-        self.is_away = true;
+        self.holder = Holder::Shell;
         self.screen.leave();
         let refused = self.screen.stop().err();
         // The stop takes hold at some moment from now on; the terminal must not be taken over again before.
@@ -185,7 +197,10 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
         }
         self.enter_again();
         if let Some(fault) = refused {
-            self.take(Message::Notice { what: format!("the console cannot stop here: {fault}"), do_next: None });
+            self.take(Message::Notice {
+                what: format!("the console cannot stop here: {fault}"),
+                do_next: None,
+            });
         }
     }
 
@@ -197,7 +212,7 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
         self.screen.leave();
         match self.screen.enter() {
             Ok(()) => {
-                self.is_away = false;
+                self.holder = Holder::Console;
                 self.is_dirty = true;
             }
             Err(fault) => self.end_with(RuntimeFault::Output(fault)),

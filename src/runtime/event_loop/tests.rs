@@ -141,7 +141,8 @@ impl Bench {
         };
         let (events, mut events_in) = mpsc::unbounded_channel();
         let (signals, mut signals_in) = mpsc::unbounded_channel();
-        let events_in = stream::poll_fn(move |context| events_in.poll_recv(context).map(|event| event.map(Ok)));
+        let events_in =
+            stream::poll_fn(move |context| events_in.poll_recv(context).map(|event| event.map(Ok)));
         let signals_in = stream::poll_fn(move |context| signals_in.poll_recv(context));
         let desk = world.desk();
         let ended = tokio::spawn(async move {
@@ -171,7 +172,7 @@ impl Bench {
     }
 
     async fn end(self) -> (Result<(), RuntimeFault>, Vec<String>) {
-        let ended = tokio::time::timeout(Duration::from_secs(60), self.ended).await.unwrap().unwrap();
+        let ended = tokio::time::timeout(Duration::from_mins(1), self.ended).await.unwrap().unwrap();
         (ended, std::mem::take(&mut *self.log.lock().unwrap()))
     }
 }
@@ -213,7 +214,11 @@ async fn events_become_messages_and_what_is_none_is_left_out() {
     bench.give(Event::FocusGained);
     bench.give(Event::Resize(0, 0));
     bench.give(Event::Paste("€".repeat(PASTE_BYTES_MAX)));
-    bench.give(Event::Key(KeyEvent::new_with_kind(KeyCode::Char('j'), KeyModifiers::NONE, KeyEventKind::Repeat)));
+    bench.give(Event::Key(KeyEvent::new_with_kind(
+        KeyCode::Char('j'),
+        KeyModifiers::NONE,
+        KeyEventKind::Repeat,
+    )));
     bench.pass(1).await;
     let whole_characters = PASTE_BYTES_MAX / 3 * 3;
     assert_eq!(bench.log(), ["resize 0x0", &format!("paste of {whole_characters}"), "key j", "draw"]);
@@ -233,7 +238,10 @@ async fn answers_of_tasks_are_shown() {
 #[case::by_a_key("q", None)]
 #[case::by_a_signal("", Some(Signal::Terminate))]
 #[tokio::test(start_paused = true)]
-async fn the_end_takes_no_more_work_and_waits_for_a_write(#[case] keys: &str, #[case] signal: Option<Signal>) {
+async fn the_end_takes_no_more_work_and_waits_for_a_write(
+    #[case] keys: &str,
+    #[case] signal: Option<Signal>,
+) {
     let world = world();
     world.script.hold("source.apply");
     let bench = Bench::start(&world, false);

@@ -41,7 +41,9 @@ impl Bench {
 /// A message in a word.
 fn spell(message: &Message) -> String {
     match message {
-        Message::Scan(ScanMessage::Page { run, page, .. }) => format!("scan {run}: {} found", page.found.len()),
+        Message::Scan(ScanMessage::Page { run, page, .. }) => {
+            format!("scan {run}: {} found", page.found.len())
+        }
         Message::Scan(ScanMessage::Fault { run, .. }) => format!("scan {run}: fault"),
         Message::Scan(ScanMessage::Ended { run, .. }) => format!("scan {run}: ended"),
         Message::Check(CheckMessage::Done { run, found, checked }) => {
@@ -86,7 +88,10 @@ async fn a_scan_tells_page_by_page_and_its_end() {
     let world = World::with_stuck(&KEYS);
     let mut bench = Bench::on(world.desk());
     bench.tasks.start(Task::Scan { run: 7 });
-    assert_eq!(bench.rest().await, ["scan 7: 2 found", "scan 7: 2 found", "scan 7: 1 found", "scan 7: ended"]);
+    assert_eq!(
+        bench.rest().await,
+        ["scan 7: 2 found", "scan 7: 2 found", "scan 7: 1 found", "scan 7: ended"]
+    );
 }
 
 #[tokio::test]
@@ -110,7 +115,10 @@ async fn a_newer_scan_cancels_the_older_and_never_runs_beside_it() {
     bench.tasks.start(Task::Scan { run: 21 });
     world.script.begun("source.scan", 2).await;
     world.script.let_go("source.scan", 10);
-    assert_eq!(bench.rest().await, ["scan 21: 2 found", "scan 21: 2 found", "scan 21: 1 found", "scan 21: ended"]);
+    assert_eq!(
+        bench.rest().await,
+        ["scan 21: 2 found", "scan 21: 2 found", "scan 21: 1 found", "scan 21: ended"]
+    );
     // The first that began was dropped at its first page; those between never began.
     assert_eq!(world.script.count("source.scan"), 4);
 }
@@ -153,7 +161,10 @@ async fn a_history_that_cannot_be_read_is_told_beside_the_item() {
     world.script.trouble_in("record.of_item", Trouble::FailBefore);
     bench.tasks.start(Task::Open { run: 1, source: SOURCE.into(), key: "a".into() });
     let told = bench.rest().await;
-    assert_eq!(told, ["notice: the item's history cannot be read: the audit cannot be read", "open 1: opened"]);
+    assert_eq!(
+        told,
+        ["notice: the item's history cannot be read: the audit cannot be read", "open 1: opened"]
+    );
 }
 
 #[tokio::test]

@@ -99,7 +99,11 @@ async fn a_row_that_changed_since_it_was_shown_is_refused_and_that_is_on_record(
 #[tokio::test]
 async fn an_item_that_needs_nobody_any_more_is_refused(#[case] became: &str, #[case] told: &str) {
     let world = World::with_stuck(&["inv-41"]);
-    if became.is_empty() { world.source.remove("inv-41") } else { world.source.overwrite("inv-41", became) }
+    if became.is_empty() {
+        world.source.remove("inv-41");
+    } else {
+        world.source.overwrite("inv-41", became);
+    }
     let decided = decide(&world.desk(), order("inv-41", Retry)).await.unwrap();
     let Outcome::Refused { why, .. } = &decided.outcome else { panic!("{:?}", decided.outcome) };
     assert!(why.contains(told), "{why}");
@@ -119,7 +123,11 @@ async fn a_row_that_changes_while_the_provider_is_asked_is_not_overwritten() {
     let theirs = world.source.row("inv-41");
     world.script.let_go("provider.ask", 1);
     let decided = task.await.unwrap().unwrap();
-    assert!(matches!(&decided.outcome, Outcome::Refused { now, .. } if *now == theirs), "{:?}", decided.outcome);
+    assert!(
+        matches!(&decided.outcome, Outcome::Refused { now, .. } if *now == theirs),
+        "{:?}",
+        decided.outcome
+    );
     assert_eq!(world.source.row("inv-41"), theirs);
     assert_eq!(world.events(), ["intended", "refused"]);
 }
@@ -220,7 +228,11 @@ async fn an_escalation_that_nobody_confirmed_has_failed(
     let desk = desk_that_escalates(&world);
     world.script.trouble_in("escalation.send", trouble);
     let decided = decide(&desk, order("inv-41", Escalate)).await.unwrap();
-    assert!(matches!(&decided.outcome, Outcome::Failed { why } if why.contains(told)), "{:?}", decided.outcome);
+    assert!(
+        matches!(&decided.outcome, Outcome::Failed { why } if why.contains(told)),
+        "{:?}",
+        decided.outcome
+    );
     assert_eq!(world.script.count("source.apply"), 0);
     assert_eq!(world.events(), ["intended", "failed"]);
 

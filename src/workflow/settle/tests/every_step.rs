@@ -1,9 +1,9 @@
 //! Every port call of a decision fails or crashes once, before and after it acted; after each, the rules hold.
 
 use super::*;
-use pretty_assertions::assert_eq;
 use crate::domain::audit::Entry;
 use crate::workflow::recover::recover;
+use pretty_assertions::assert_eq;
 use serde_json::Value;
 
 /// More port calls than any decision makes.
@@ -58,7 +58,10 @@ fn no_write_without_an_intent(world: &World, context: &str) {
     let first_of = |name: &str| calls.iter().position(|call| call.starts_with(name));
     for touching in ["source.apply", "escalation.send"] {
         if let Some(touched) = first_of(touching) {
-            assert!(first_of("record.append intended").is_some_and(|intended| intended < touched), "{context}");
+            assert!(
+                first_of("record.append intended").is_some_and(|intended| intended < touched),
+                "{context}"
+            );
         }
         assert!(calls.iter().filter(|call| call.starts_with(touching)).count() <= 1, "once: {context}");
     }
@@ -101,7 +104,12 @@ async fn everything_is_settled_by_the_next_start(world: &World, choice: Choice, 
         assert_eq!(outcomes.len(), 1, "one outcome an intent: {context}");
         let is_written = row != Some(stuck_row("inv-41"));
         if choice != Escalate {
-            assert_eq!(outcomes[0].event == Event::Applied.as_str(), is_written, "{context}: {:?}", outcomes[0]);
+            assert_eq!(
+                outcomes[0].event == Event::Applied.as_str(),
+                is_written,
+                "{context}: {:?}",
+                outcomes[0]
+            );
         }
         let body: Value = serde_json::from_str(&outcomes[0].body).unwrap();
         assert_eq!(body["intent"], intent.seq, "{context}");

@@ -1,9 +1,9 @@
 //! Decisions that broke off between intent and outcome are settled by reading the row.
 
 use super::*;
-use pretty_assertions::assert_eq;
 use crate::workflow::fakes::PROCESS;
 use crate::workflow::recover::recover;
+use pretty_assertions::assert_eq;
 
 /// A decision whose program ended right before or right after the write.
 async fn broken_off(choice: Choice, trouble: Trouble, escalates: bool) -> World {
@@ -38,7 +38,11 @@ async fn a_decision_that_broke_off_is_settled_by_its_row(
     let row = world.source.row("inv-41");
     let recovered = recover(&world.desk_of_process(201)).await.unwrap();
     let [one] = &recovered[..] else { panic!("{recovered:?}") };
-    assert_eq!((one.choice, one.outcome.as_ref().map(Outcome::as_str)), (Some(choice), Some(outcome)), "{one:?}");
+    assert_eq!(
+        (one.choice, one.outcome.as_ref().map(Outcome::as_str)),
+        (Some(choice), Some(outcome)),
+        "{one:?}"
+    );
     assert!(one.told.contains(told), "{}", one.told);
     assert_eq!(world.events(), ["intended", outcome]);
     assert_eq!(world.source.row("inv-41"), row);
@@ -50,11 +54,22 @@ async fn a_decision_that_broke_off_is_settled_by_its_row(
 #[case::taken_anew(Retry, "running", "somebody else changed it")]
 #[case::removed(MarkDone, "", "somebody else removed it")]
 #[tokio::test]
-async fn what_somebody_else_did_is_not_called_ours(#[case] choice: Choice, #[case] became: &str, #[case] told: &str) {
+async fn what_somebody_else_did_is_not_called_ours(
+    #[case] choice: Choice,
+    #[case] became: &str,
+    #[case] told: &str,
+) {
     let world = broken_off(choice, Trouble::CrashBefore, false).await;
-    if became.is_empty() { world.source.remove("inv-41") } else { world.source.overwrite("inv-41", became) }
+    if became.is_empty() {
+        world.source.remove("inv-41");
+    } else {
+        world.source.overwrite("inv-41", became);
+    }
     let recovered = recover(&world.desk_of_process(201)).await.unwrap();
-    assert!(matches!(&recovered[0].outcome, Some(Outcome::Failed { why }) if why.contains(told)), "{recovered:?}");
+    assert!(
+        matches!(&recovered[0].outcome, Some(Outcome::Failed { why }) if why.contains(told)),
+        "{recovered:?}"
+    );
     assert_eq!(world.events(), ["intended", "failed"]);
 }
 
