@@ -33,11 +33,15 @@ impl RuntimeFault {
     pub fn do_next(&self) -> &'static str {
         match self {
             Self::NotATerminal => "Use `unstuck list`, `check` or `decide` where there is no terminal.",
-            Self::Enter(_) | Self::Signals(_) => "Try another terminal, or use `unstuck list`, `check` and `decide`.",
+            Self::Enter(_) | Self::Signals(_) => {
+                "Try another terminal, or use `unstuck list`, `check` and `decide`."
+            }
             Self::Output(_) | Self::Input(_) | Self::Gone => {
                 "Start it again: decisions that had begun were carried to their outcome."
             }
-            Self::Panicked => "Start it again (what was intended is settled first), and please report what it said.",
+            Self::Panicked => {
+                "Start it again (what was intended is settled first), and please report what it said."
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::layout::Size;
 use ratatui::{Frame, Terminal};
 use std::io::{self, BufWriter, Write};
+use std::mem::ManuallyDrop;
 
 /// What the event loop draws on.
 pub trait Screen {
@@ -39,6 +40,12 @@ pub trait Screen {
     /// Gives the terminal back for a while.
     fn leave(&mut self);
 
+    /// Stops the program as the shell's job. It may return before that takes hold.
+    ///
+    /// # Errors
+    /// There are no jobs here.
+    fn stop(&mut self) -> io::Result<()>;
+
     /// Takes the terminal over again; the next frame is drawn whole.
     ///
     /// # Errors
@@ -52,7 +59,9 @@ pub trait Screen {
 /// The terminal that the program was started on.
 #[derive(Debug)]
 pub struct Tty<W: Write> {
-    terminal: Terminal<CrosstermBackend<W>>,
+    /// Never dropped: it would show the cursor, complain about a terminal that is gone to that terminal, and panic when
+    /// that fails. The guard shows the cursor.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<W>>>,
     captures_mouse: bool,
 }
 
@@ -66,14 +75,15 @@ impl Tty<BufWriter<terminal::Output>> {
     /// The terminal's own.
     pub fn open() -> io::Result<Self> {
         let output = BufWriter::with_capacity(Self::FRAME_BYTES, terminal::open_output()?);
-        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(output))?, captures_mouse: false })
+        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(output))?);
+        Ok(Self { terminal, captures_mouse: false })
     }
 }
 
 impl<W: Write> Tty<W> {
     #[cfg(test)]
     fn on(terminal: Terminal<CrosstermBackend<W>>) -> Self {
-        Self { terminal, captures_mouse: false }
+        Self { terminal: ManuallyDrop::new(terminal), captures_mouse: false }
     }
 }
 
@@ -107,6 +117,10 @@ impl<W: Write> Screen for Tty<W> {
 
     fn leave(&mut self) {
         terminal::leave();
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        terminal::stop_job()
     }
 
     fn enter(&mut self) -> io::Result<()> {

@@ -110,7 +110,9 @@ impl Tasks {
         let outlet = self.outlet.clone();
         match task {
             Task::Scan { run } => self.read(Kind::Scan, scan(outlet, run)),
-            Task::Check { run, found } => self.begin(Kind::Check, |cancel| checks::ask(outlet, run, found, cancel)),
+            Task::Check { run, found } => {
+                self.begin(Kind::Check, |cancel| checks::ask(outlet, run, found, cancel));
+            }
             Task::CancelChecks => self.cancel(Kind::Check),
             Task::Open { run, source, key } => self.read(Kind::Open, open(outlet, run, source, key)),
             Task::Prepare { run, source, key, choice, recent } => {
@@ -221,20 +223,18 @@ async fn scan_source(outlet: &Outlet, run: u64, source: &Arc<dyn Source>) {
     let name = Arc::clone(&source.facts().name);
     let mut after = None;
     loop {
-        let message = match scan_page(&outlet.desk, source, after).await {
+        let (message, next) = match scan_page(&outlet.desk, source, after).await {
             Ok(page) => {
-                after = page.next.clone();
-                ScanMessage::Page { run, source: Arc::clone(&name), page }
+                let next = page.next.clone();
+                (ScanMessage::Page { run, source: Arc::clone(&name), page }, next)
             }
-            Err(fault) => {
-                after = None;
-                ScanMessage::Fault { run, source: Arc::clone(&name), fault }
-            }
+            Err(fault) => (ScanMessage::Fault { run, source: Arc::clone(&name), fault }, None),
         };
         outlet.send(Message::Scan(message)).await;
-        if after.is_none() {
+        if next.is_none() {
             return;
         }
+        after = next;
     }
 }
 

@@ -72,7 +72,10 @@ impl World {
             at: Some(now() - TimeDelta::hours(2)),
             link: None,
         });
-        self.answers.lock().unwrap().insert(key.to_owned(), Answer::Complete { effects: effects.collect(), seen_from: None });
+        self.answers
+            .lock()
+            .unwrap()
+            .insert(key.to_owned(), Answer::Complete { effects: effects.collect(), seen_from: None });
         self
     }
 
@@ -84,7 +87,8 @@ impl World {
     /// The desk of a process: after a crash it is another.
     pub(crate) fn desk_of_process(&self, process: u32) -> Desk {
         let name = CheckName { provider: "pay".into(), operation: "charges".into() };
-        let policy = Policy { risk: Risk::CheckFirst, check: Some(name.clone()), ..Policy::unconfigured("job") };
+        let policy =
+            Policy { risk: Risk::CheckFirst, check: Some(name.clone()), ..Policy::unconfigured("job") };
         let provider = ports::FakeProvider::new(Arc::clone(&self.script), Arc::clone(&self.answers));
         Desk {
             sources: vec![Arc::clone(&self.source) as Arc<dyn Source>],
@@ -103,7 +107,10 @@ impl World {
 
     /// Where escalations go, for a desk that has such a place.
     pub(crate) fn escalation(&self) -> Arc<dyn Escalation> {
-        Arc::new(ports::FakeEscalation { script: Arc::clone(&self.script), arrived: Arc::clone(&self.escalations) })
+        Arc::new(ports::FakeEscalation {
+            script: Arc::clone(&self.script),
+            arrived: Arc::clone(&self.escalations),
+        })
     }
 
     /// The events in the audit, in order.

@@ -29,7 +29,8 @@ pub struct Looked {
 /// # Errors
 /// The source's own fault. An audit that cannot be read is no reason to show nothing.
 pub async fn look(desk: &Desk, source_name: &str, key: &str) -> Result<Looked, OrderFault> {
-    let (item, history) = futures_util::join!(look_at_source(desk, source_name, key), history(desk, source_name, key));
+    let (item, history) =
+        futures_util::join!(look_at_source(desk, source_name, key), history(desk, source_name, key));
     let (now, payload) = item?;
     Ok(Looked { now, payload, history })
 }

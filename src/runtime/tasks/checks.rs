@@ -70,7 +70,8 @@ async fn record(desk: &Desk, mut answered: mpsc::Receiver<Answered>) -> Option<R
     let mut first_fault = None;
     let mut batch: Vec<Answered> = Vec::with_capacity(RECORDED_AT_ONCE_MAX);
     while answered.recv_many(&mut batch, RECORDED_AT_ONCE_MAX).await > 0 {
-        let checks: Vec<(&Found, &Checked)> = batch.iter().map(|(found, checked)| (&**found, &**checked)).collect();
+        let checks: Vec<(&Found, &Checked)> =
+            batch.iter().map(|(found, checked)| (&**found, &**checked)).collect();
         if let Err(fault) = record_checks(desk, &checks).await {
             first_fault.get_or_insert(fault);
         }

@@ -12,8 +12,8 @@ use crate::ports::escalation::{Escalation, Notice};
 use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{
-    Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Source, SourceFacts,
-    SourceFault, SourceFaultKind, Unsupported, Wanted,
+    Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Source,
+    SourceFacts, SourceFault, SourceFaultKind, Unsupported, Wanted,
 };
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -225,7 +225,11 @@ impl FakeRecord {
         entries[first..].to_vec()
     }
 
-    async fn read<T>(&self, name: &'static str, read: impl FnOnce(&[Entry]) -> T + Send) -> Result<T, RecordFault> {
+    async fn read<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&[Entry]) -> T + Send,
+    ) -> Result<T, RecordFault> {
         let call = self.script.begin(name, "").await;
         if call.fails_before() || call.fails_after().await {
             return Err(record_fault("the audit cannot be read"));
@@ -260,7 +264,8 @@ impl Record for FakeRecord {
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {
         self.read("record.unfinished", |entries| {
             let ends = |intent: &Entry, entry: &Entry| {
-                entry.decision == intent.decision && Event::from_word(&entry.event).is_some_and(Event::is_outcome)
+                entry.decision == intent.decision
+                    && Event::from_word(&entry.event).is_some_and(Event::is_outcome)
             };
             let is_open = |intent: &&Entry| {
                 intent.event == Event::Intended.as_str() && !entries.iter().any(|entry| ends(intent, entry))
@@ -318,7 +323,10 @@ impl Provider for FakeProvider {
         let call = self.script.begin("provider.ask", &question.reference).await;
         let evidence = evidence(&question.reference);
         if call.fails_before() || call.fails_after().await {
-            return Told { answer: Answer::Fault(Fault::new(FaultKind::Timeout, "no answer in 10 s")), evidence };
+            return Told {
+                answer: Answer::Fault(Fault::new(FaultKind::Timeout, "no answer in 10 s")),
+                evidence,
+            };
         }
         let nothing = Answer::Complete { effects: Vec::new(), seen_from: None };
         let answer = self.answers.lock().unwrap().get(&question.reference).cloned().unwrap_or(nothing);

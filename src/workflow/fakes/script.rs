@@ -20,7 +20,8 @@ pub(crate) enum Trouble {
 
 impl Trouble {
     /// Every way.
-    pub(crate) const ALL: [Self; 4] = [Self::FailBefore, Self::FailAfter, Self::CrashBefore, Self::CrashAfter];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::FailBefore, Self::FailAfter, Self::CrashBefore, Self::CrashAfter];
 }
 
 /// The port calls of a test, in order, and what goes wrong with them.

@@ -421,3 +421,6 @@ pub async fn record_dry_run(
 ) -> Result<(), RecordFault> {
     entries::dry_run(desk, source, key, choice, prepared).await
 }
+
+#[cfg(test)]
+mod tests;
