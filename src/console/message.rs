@@ -112,6 +112,15 @@ pub enum ItemMessage {
         /// Why.
         fault: SourceFault,
     },
+    /// A look at hidden fields was put on record, or could not be: only then, and only if it was, are they shown.
+    Unmasked {
+        /// The source's name.
+        source: Arc<str>,
+        /// The item's key.
+        key: Arc<str>,
+        /// Why it is not on record, if it is not.
+        record_fault: Option<RecordFault>,
+    },
 }
 
 /// What is read when somebody looks at an item.
