@@ -9,6 +9,7 @@ mod script;
 pub(crate) use ports::{FakeRecord, FakeSource};
 pub(crate) use script::{Script, Trouble};
 
+use crate::config::kind::Kind;
 use crate::domain::audit::{Entry, Event, Walk};
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Operator, Reason};
@@ -18,7 +19,7 @@ use crate::domain::moment::Reading as Moment;
 use crate::domain::policy::{CheckName, Policy, Risk};
 use crate::ports::escalation::Escalation;
 use crate::ports::source::Source;
-use crate::workflow::{Desk, Found, Kind, Order};
+use crate::workflow::{Desk, Found, Order};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
