@@ -119,14 +119,14 @@ pub enum ItemMessage {
         /// Why.
         fault: SourceFault,
     },
-    /// It is on record that hidden fields are shown, or it could not be recorded: then they stay hidden.
+    /// A look at hidden fields was put on record, or could not be: only then, and only if it was, are they shown.
     Unmasked {
         /// The source's name.
         source: Arc<str>,
         /// The item's key.
         key: Arc<str>,
         /// Why it is not on record, if it is not.
-        result: Result<(), RecordFault>,
+        record_fault: Option<RecordFault>,
     },
 }
 

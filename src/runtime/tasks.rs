@@ -135,7 +135,7 @@ impl Tasks {
             Task::RecordUnmask { source, key } => {
                 self.recordings.spawn(async move {
                     let result = settle::record_unmask(&outlet.desk, &source, &key).await;
-                    outlet.send(Message::Item(ItemMessage::Unmasked { source, key, result })).await;
+                    outlet.send(Message::Item(ItemMessage::Unmasked { source, key, record_fault: result.err() })).await;
                 });
             }
             // These are the event loop's own: they need the terminal.

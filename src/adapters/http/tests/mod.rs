@@ -32,6 +32,14 @@ impl Clock for FixedClock {
     fn new_id(&self) -> Uuid {
         Uuid::nil()
     }
+
+    fn process(&self) -> u32 {
+        1
+    }
+
+    fn lives(&self, _process: u32) -> Option<bool> {
+        None
+    }
 }
 
 /// The preset of most tests: a list and an address by own id, with small limits.
