@@ -64,8 +64,8 @@ impl Classified<'_> {
 /// The rules that sort error texts.
 ///
 /// It holds layers: the rules of whoever runs the console in front, the built-in ones behind. A layer is
-/// asked only when no rule of those before it knew the text.
-#[derive(Debug, Clone)]
+/// asked only when no rule of those before it knew the text. An empty table calls every text ambiguous.
+#[derive(Debug, Clone, Default)]
 pub struct ErrorTable {
     layers: Vec<Layer>,
 }

@@ -93,7 +93,7 @@ const MARKERS: &[&str] = &[
 #[test]
 fn an_ambiguous_failure_beside_another_one_stays_ambiguous() {
     let table = table();
-    let sets = concat!(include_str!("../fixtures/error-texts.tsv"), include_str!("fixtures/own.tsv"));
+    let sets = concat!(include_str!("../fixtures/error-texts.tsv"), include_str!("../fixtures/own.tsv"));
     for line in sets.lines().skip(1).filter(|line| !line.contains("\tambiguous\t")) {
         let text = line.rsplit('\t').next().unwrap();
         for marker in MARKERS {
