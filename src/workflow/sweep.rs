@@ -30,10 +30,10 @@ pub fn sweep<'a>(
 ///
 /// The findings of one provider are asked about in their order, as many at once as it takes; one slow provider does not
 /// hold up another.
-pub fn answers<'a>(
-    desk: &'a Desk,
+pub fn answers(
+    desk: &Desk,
     found: impl IntoIterator<Item = Arc<Found>>,
-) -> SelectAll<BoxStream<'a, Answered>> {
+) -> SelectAll<BoxStream<'_, Answered>> {
     let mut by_provider: BTreeMap<Option<CheckName>, Vec<Arc<Found>>> = BTreeMap::new();
     for found in found {
         let name = desk.kind(&found.finding.item.kind).policy.check.clone();
