@@ -152,8 +152,9 @@ impl Pty {
 
     fn file(&self, name: &str) -> String {
         let path = self.place.path().join(name);
-        self.until(name, || path.exists());
-        std::fs::read_to_string(path).unwrap()
+        let text = || std::fs::read_to_string(&path).unwrap_or_default();
+        self.until(name, || !text().is_empty());
+        text()
     }
 
     /// Nothing of the console is left on the terminal.
@@ -217,7 +218,7 @@ fn a_terminal_that_is_closed_ends_the_program(#[case] script: &str) {
 
 #[test]
 fn a_stop_hands_the_terminal_to_the_shell_and_takes_it_again() {
-    let script = "set -m; stty -a >before; $run; echo; echo STOPPED; stty -a >stopped; read go; fg; stty -a >after; echo OVER";
+    let script = "set -m; stty -a >before; $run; stty -a >stopped; echo; echo STOPPED; read go; fg; stty -a >after; echo OVER";
     let mut pty = Pty::start(script);
     pty.shows("READY");
     pty.press("mz");
