@@ -24,6 +24,9 @@ use chrono::TimeDelta;
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// How much of a payload goes on record with a decision, in bytes: it may delete the row that the payload is in.
+const PAYLOAD_KEPT_BYTES_MAX: usize = 64 * 1024;
+
 /// What an operator orders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
@@ -220,10 +223,10 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
             return Ok(decided);
         }
     };
+    let payload = source.payload(&change.key, PAYLOAD_KEPT_BYTES_MAX).await.map_err(OrderFault::Source)?;
+    let grounds = write::Grounds { source, found: opened.found, checked, statements, change, payload };
     let desk = Arc::clone(desk);
-    let task = tokio::spawn(async move {
-        write::carry_out(&desk, &source, permitted, opened.found, checked, &statements, &change).await
-    });
+    let task = tokio::spawn(async move { write::carry_out(&desk, permitted, grounds).await });
     match task.await {
         Ok(decided) => decided,
         Err(_) => Err(OrderFault::Record(RecordFault {
