@@ -1,1 +1,27 @@
-fn main() {}
+//! Arguments -> one call -> exit code.
+
+use clap::Parser;
+use std::process::ExitCode;
+use unstuck::commands::arguments::Arguments;
+use unstuck::commands::failure::{Exit, Failure};
+use unstuck::{adapters, commands};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    adapters::http::install_tls();
+    let ended = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|fault| Failure::new(Exit::Unreachable, format!("no threads can be had ({fault})"), "Free some memory."))
+        .and_then(|runtime| runtime.block_on(commands::run(arguments)));
+    let exit = match ended {
+        Ok(exit) => exit,
+        Err(failure) => {
+            if failure.exit != Exit::Fine {
+                eprintln!("{failure}");
+            }
+            failure.exit
+        }
+    };
+    ExitCode::from(exit.code())
+}

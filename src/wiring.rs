@@ -1,1 +1,111 @@
-//! (in the making)
+//! Settings become adapters, handed on as ports: the only place that knows both sides.
+
+use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
+use crate::adapters::receipts::FileReceipts;
+use crate::adapters::record::SqliteRecord;
+use crate::adapters::sqlite::SqliteSource;
+use crate::adapters::system::{self, SystemClock};
+use crate::config::kind::Kind;
+use crate::config::{ConfigFault, Settings};
+use crate::domain::decision::Operator;
+use crate::domain::policy::{CheckName, Policy};
+use crate::ports::clock::Clock;
+use crate::ports::escalation::Escalation;
+use crate::ports::provider::Provider;
+use crate::ports::receipts::Receipts;
+use crate::ports::record::{Record, RecordFault};
+use crate::ports::source::Source;
+use crate::workflow::Desk;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What the command line adds to the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Who decides; before the configuration's word.
+    pub operator: Option<String>,
+    /// Whether every decision is refused.
+    pub read_only: bool,
+    /// Whether the audit is opened to write.
+    pub opens_audit: bool,
+}
+
+/// Builds a desk.
+///
+/// # Errors
+/// A provider or webhook that the configuration describes wrongly. A missing audit is no error here: looking needs none.
+pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault> {
+    let environment: Environment = Arc::new(system::environment);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let other_kinds = Kind::new(Policy::unconfigured("other"))
+        .map_err(|what| ConfigFault::new(what, "Report this: the built-in policy is wrong."))?;
+    Ok(Desk {
+        sources: settings.sources.iter().map(source).collect(),
+        kinds: settings.kinds.clone(),
+        other_kinds: Arc::new(other_kinds),
+        providers: providers(settings, &environment, &clock)?,
+        record: record(settings, options),
+        receipts: settings.receipts.as_ref().map(|path| Arc::new(FileReceipts::new(path)) as Arc<dyn Receipts>),
+        escalation: escalation(settings, &environment)?,
+        clock,
+        errors: Arc::clone(&settings.catalogue.errors),
+        operator: operator(options.operator.as_deref().or(settings.operator.as_deref())),
+        read_only: options.read_only,
+    })
+}
+
+fn source(settings: &crate::config::settings::SourceSettings) -> Arc<dyn Source> {
+    Arc::new(SqliteSource::new(&settings.name, settings.path.clone(), settings.preset.clone()))
+}
+
+/// One endpoint a provider, shared by those of its operations that some kind asks.
+fn providers(
+    settings: &Settings,
+    environment: &Environment,
+    clock: &Arc<dyn Clock>,
+) -> Result<BTreeMap<CheckName, Arc<dyn Provider>>, ConfigFault> {
+    let fault = |what: String| ConfigFault::new(what, "Mend the provider's section in the configuration.");
+    let asked: BTreeSet<&CheckName> = settings.kinds.values().filter_map(|kind| kind.policy.check.as_ref()).collect();
+    let mut endpoints: BTreeMap<&str, Arc<Endpoint>> = BTreeMap::new();
+    let mut providers: BTreeMap<CheckName, Arc<dyn Provider>> = BTreeMap::new();
+    for name in asked {
+        let Some((preset, given)) = settings.providers.get(&name.provider) else { continue };
+        let endpoint = match endpoints.get(&*name.provider) {
+            Some(endpoint) => Arc::clone(endpoint),
+            None => {
+                let endpoint = Arc::new(Endpoint::build(preset, given, Arc::clone(environment)).map_err(fault)?);
+                endpoints.insert(&name.provider, Arc::clone(&endpoint));
+                endpoint
+            }
+        };
+        let provider =
+            HttpProvider::build(&name.to_string(), preset, &name.operation, given, endpoint, Arc::clone(clock))
+                .map_err(fault)?;
+        providers.insert(name.clone(), Arc::new(provider));
+    }
+    Ok(providers)
+}
+
+fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, RecordFault> {
+    if !options.opens_audit {
+        return Err(RecordFault {
+            what: "this command opens no audit".to_owned(),
+            do_next: "Report this.".to_owned(),
+        });
+    }
+    SqliteRecord::open(&settings.audit).map(|record| Arc::new(record) as Arc<dyn Record>)
+}
+
+fn escalation(settings: &Settings, environment: &Environment) -> Result<Option<Arc<dyn Escalation>>, ConfigFault> {
+    let Some(webhook) = &settings.escalation else { return Ok(None) };
+    let webhook = Webhook::build(webhook.clone(), Arc::clone(environment))
+        .map_err(|what| ConfigFault::new(format!("escalation: {what}"), "Mend `[escalation]` in the configuration."))?;
+    Ok(Some(Arc::new(webhook)))
+}
+
+/// Who sits here: the name that was given, else the account's; always with the account and the machine.
+fn operator(given: Option<&str>) -> Operator {
+    let (login, host) = (system::login(), system::host());
+    let name = given.map(str::trim).filter(|name| !name.is_empty()).unwrap_or(&login);
+    Operator { name: name.into(), login: login.as_str().into(), host: host.as_str().into() }
+}

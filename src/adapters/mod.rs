@@ -1,5 +1,7 @@
-//! What stands behind the ports: one folder a port and engine.
+//! The world behind the ports: one folder, one port each.
 
+pub mod http;
 pub mod receipts;
 pub mod record;
 pub mod sqlite;
+pub mod system;

@@ -1,1 +1,36 @@
-//! (in the making)
+//! The commands: arguments in, one call of the workflow, output out. One file each.
+
+pub mod arguments;
+mod audit;
+mod check;
+mod console;
+mod decide;
+mod demo;
+mod doctor;
+pub mod failure;
+mod init;
+mod list;
+mod presets;
+mod session;
+
+use arguments::{Arguments, Command};
+use failure::{Exit, Failure};
+
+/// Runs what the arguments ask for.
+///
+/// # Errors
+/// A [`Failure`] with its two lines and its exit code.
+pub async fn run(arguments: Arguments) -> Result<Exit, Failure> {
+    let Arguments { common, command } = arguments;
+    match command {
+        None => console::run(&common).await,
+        Some(Command::Demo(demo)) => demo::run(&common, &demo).await,
+        Some(Command::List(list)) => list::run(&common, &list).await,
+        Some(Command::Check(check)) => check::run(&common, &check).await,
+        Some(Command::Decide(decide)) => decide::run(&common, &decide).await,
+        Some(Command::Audit(audit)) => audit::run(&common, &audit).await,
+        Some(Command::Doctor(doctor)) => doctor::run(&common, &doctor).await,
+        Some(Command::Init(init)) => init::run(&common, &init),
+        Some(Command::Presets(presets)) => presets::run(&common, &presets),
+    }
+}

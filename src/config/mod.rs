@@ -1,1 +1,27 @@
-//! (in the making)
+//! What an operator may write ([`file`]) and what the program uses ([`settings`]), checked in one place.
+
+mod check;
+pub mod file;
+pub mod kind;
+pub mod load;
+pub mod settings;
+
+pub use check::sqlite_path;
+pub use settings::Settings;
+
+/// Why a configuration cannot be used: one line what, one line what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct ConfigFault {
+    /// What is wrong, one line.
+    pub what: String,
+    /// What to do, one line.
+    pub do_next: String,
+}
+
+impl ConfigFault {
+    /// A fault from its two lines.
+    pub fn new(what: impl Into<String>, do_next: impl Into<String>) -> Self {
+        Self { what: what.into(), do_next: do_next.into() }
+    }
+}

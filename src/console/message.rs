@@ -40,6 +40,13 @@ pub enum Message {
     Settle(SettleMessage),
     /// The audit was read.
     Audit(AuditMessage),
+    /// Something that the operator should know and that belongs to no answer (a text too large for the clipboard).
+    Notice {
+        /// What happened, one line.
+        what: String,
+        /// What to do about it, one line; `None` where nothing is to be done.
+        do_next: Option<String>,
+    },
     /// The program is asked to end (SIGTERM, SIGHUP).
     Terminate,
 }
@@ -111,6 +118,15 @@ pub enum ItemMessage {
         run: u64,
         /// Why.
         fault: SourceFault,
+    },
+    /// A look at hidden fields was put on record, or could not be: only then, and only if it was, are they shown.
+    Unmasked {
+        /// The source's name.
+        source: Arc<str>,
+        /// The item's key.
+        key: Arc<str>,
+        /// Why it is not on record, if it is not.
+        record_fault: Option<RecordFault>,
     },
 }
 

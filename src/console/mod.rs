@@ -5,18 +5,34 @@
 //!                    ├─> Message ─> update(&mut Model, Message) ──┤
 //!  finished task ────┘                                            └─> Vec<Task> ─> runtime
 //! ```
+//! - [`model`]: what is known; rules of the dialogs.
+//! - [`mod@update`]: one file a subject; the only code that changes the model.
+//! - [`mod@view`]: one file a region of the screen; changes nothing but [`ViewState`].
+//! - [`keymap`], [`words`], [`theme`]: keys, words, signs and colours as data.
 
+pub mod keymap;
 pub mod message;
+pub mod model;
+pub mod sample;
+mod shown;
 pub mod task;
+pub mod theme;
+pub mod update;
+pub mod view;
+pub mod words;
 
 pub use message::Message;
+pub use model::Model;
 pub use task::Task;
+pub use update::update;
+pub use view::{ViewState, view};
 
-use ratatui::Frame;
 use ratatui::layout::Size;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What the console is started with.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Setup {
     /// The sources: name and place, in order.
     pub sources: Vec<(String, String)>,
@@ -34,37 +50,9 @@ pub struct Setup {
     pub now: chrono::DateTime<chrono::Utc>,
     /// A line for the header ("demo, seed 7").
     pub title: Option<String>,
+    /// Names of fields that the policy of a kind hides, by kind.
+    pub masks: HashMap<Arc<str>, Vec<String>>,
 }
 
-/// The console's state.
-#[derive(Debug)]
-pub struct Model {
-    _setup: Setup,
-}
-
-/// What drawing must remember: scroll offsets and where things were, for the mouse.
-#[derive(Debug, Default)]
-pub struct ViewState {}
-
-impl Model {
-    /// A console at its start, and the first tasks.
-    pub fn start(setup: Setup) -> (Self, Vec<Task>) {
-        (Self { _setup: setup }, vec![Task::Recover, Task::Scan { run: 1 }])
-    }
-
-    /// Whether something on the screen changes with time alone (ages, progress).
-    pub fn wants_ticks(&self) -> bool {
-        true
-    }
-}
-
-/// Takes in what happened, and says what to do.
-pub fn update(_model: &mut Model, _view: &ViewState, message: Message) -> Vec<Task> {
-    match message {
-        Message::Key(_) | Message::Terminate => vec![Task::Quit],
-        _ => Vec::new(),
-    }
-}
-
-/// Draws the console.
-pub fn view(_model: &Model, _view: &mut ViewState, _frame: &mut Frame<'_>) {}
+#[cfg(test)]
+mod tests;

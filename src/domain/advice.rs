@@ -85,14 +85,17 @@ fn branch(
             (Advice::Escalate, say("It happened more than once: somebody must undo what is too much."))
         }
         Verdict::Mismatch => (Advice::Escalate, say("What happened is not what was asked for.")),
-        Verdict::Happened if judgement.pending_count() > 0 => {
-            (Advice::Wait, say("It happened once already and a second one is under way: ask again before deciding."))
-        }
+        Verdict::Happened if judgement.pending_count() > 0 => (
+            Advice::Wait,
+            say("It happened once already and a second one is under way: ask again before deciding."),
+        ),
         Verdict::Happened => (Advice::MarkDone, say("The effect is there: a retry would repeat it.")),
         Verdict::Pending => (Advice::Wait, say("The provider is still at it: ask again later.")),
         Verdict::Unknown => of_unknown(judgement),
         Verdict::Failed => of_failed(risk, finding, judgement, key, live_holder),
-        Verdict::NotFound if !judgement.settled => (Advice::Wait, say("Ask again once the effect has had time to show.")),
+        Verdict::NotFound if !judgement.settled => {
+            (Advice::Wait, say("Ask again once the effect has had time to show."))
+        }
         Verdict::NotFound if live_holder => (Advice::Wait, say(HELD)),
         Verdict::NotFound => of_settled_absence(risk, finding, key),
     }
@@ -103,7 +106,10 @@ fn of_unknown(judgement: &Judgement) -> (Advice, Vec<String>) {
         Some(fault) if fault.kind.may_pass() => {
             (Advice::Wait, vec!["The question may be answered later: ask again.".to_owned()])
         }
-        _ => (Advice::Escalate, vec!["Asking again will not help: somebody must look at the provider.".to_owned()]),
+        _ => (
+            Advice::Escalate,
+            vec!["Asking again will not help: somebody must look at the provider.".to_owned()],
+        ),
     }
 }
 
@@ -118,12 +124,17 @@ fn of_failed(
     match (risk, finding) {
         (Risk::Financial, _) => (
             Advice::Escalate,
-            say("The provider turned it down: a retry with the same key gets the same answer, one with a new key is a new charge."),
+            say(
+                "The provider turned it down: a retry with the same key gets the same answer, one with a new key is a new charge.",
+            ),
         ),
-        (_, FindingKind::Duplicate | FindingKind::Lost | FindingKind::Mismatch) => (Advice::Escalate, say(DISAGREE)),
-        (Risk::Safe | Risk::CheckFirst, _) if !judgement.settled => {
-            (Advice::Wait, say("Another try may still be on its way: ask again once it has had time to show."))
+        (_, FindingKind::Duplicate | FindingKind::Lost | FindingKind::Mismatch) => {
+            (Advice::Escalate, say(DISAGREE))
         }
+        (Risk::Safe | Risk::CheckFirst, _) if !judgement.settled => (
+            Advice::Wait,
+            say("Another try may still be on its way: ask again once it has had time to show."),
+        ),
         (Risk::Safe | Risk::CheckFirst, _) if live_holder => (Advice::Wait, say(HELD)),
         (Risk::Safe | Risk::CheckFirst, FindingKind::Stuck | FindingKind::Ambiguous) => {
             (Advice::Retry, vec![key.sentence()])

@@ -1,6 +1,6 @@
 //! When an item's attempts can have acted: what the provider's clocks are counted from.
 
-use crate::domain::item::{Item, Lease, State};
+use crate::domain::item::{Item, Lease};
 use chrono::{DateTime, TimeDelta, Utc};
 
 /// The span in which an item's attempts can have had an effect, as far as its source tells.
@@ -16,8 +16,9 @@ impl Attempts {
     /// Reads the span from an item's times.
     ///
     /// `last` is the latest of the readable times, because waiting too long for an absence to show costs minutes and
-    /// waiting too short costs a second charge. `first` is the earliest, and only where it surely precedes the first
-    /// attempt: an explicit time, the item's creation, or the only attempt's own time.
+    /// waiting too short costs a second charge. `first` is told only where it surely precedes every attempt: an explicit
+    /// time, the item's creation, or the start of the only attempt. The last change of a row is no start: of a failed one
+    /// it is the end of an attempt that may have taken hours.
     pub fn of(item: &Item) -> Self {
         let times = &item.times;
         let (created, started, updated) = (times.created.known(), times.started.known(), times.updated.known());
@@ -26,13 +27,8 @@ impl Attempts {
             Lease::None | Lease::EndsAt(_) | Lease::Seconds(_) => None,
         };
         let last = [started, updated, beat].into_iter().flatten().max().or(created);
-        let single = item.tried_once || item.attempts.is_some_and(|count| count <= 1);
-        let only_attempt = match item.state {
-            // A running row's last change is the start of its attempt.
-            State::Running | State::Pending => [started, updated].into_iter().flatten().min(),
-            State::Failed | State::Done | State::Dead => started.or(updated),
-        };
-        let first = times.first_attempt.known().or(created).or(if single { only_attempt } else { None });
+        let is_single = item.tried_once || item.attempts.is_some_and(|count| count <= 1);
+        let first = times.first_attempt.known().or(created).or(started.filter(|_| is_single));
         Self { first, last }
     }
 }
@@ -81,7 +77,8 @@ impl KeyProtection {
         match self {
             Self::NoKey => "No idempotency key is known for this item: a retry is a new effect.".to_owned(),
             Self::MemoryUnknown => {
-                "How long the provider remembers a key is not known: count a retry as a new effect.".to_owned()
+                "How long the provider remembers a key is not known: count a retry as a new effect."
+                    .to_owned()
             }
             Self::FirstAttemptUnknown => {
                 "When the key was first sent is not known: count a retry as a new effect.".to_owned()
@@ -91,7 +88,10 @@ impl KeyProtection {
                 stamp(at)
             ),
             Self::Until(at) => {
-                format!("The provider remembers the idempotency key until {}: a retry with it repeats nothing.", stamp(at))
+                format!(
+                    "The provider remembers the idempotency key until {}: a retry with it repeats nothing.",
+                    stamp(at)
+                )
             }
         }
     }

@@ -116,17 +116,16 @@ pub enum Permission {
 /// Decides whether a choice is permitted on a verdict and its advice (rule 4).
 pub fn permission(choice: Choice, risk: Risk, judgement: &Judgement, advised: &Advised) -> Permission {
     let verdict = judgement.verdict;
-    let against = |what: &str| {
-        format!("The verdict is `{verdict}` and the advice is `{}`: {what}", advised.advice)
-    };
+    let against =
+        |what: &str| format!("The verdict is `{verdict}` and the advice is `{}`: {what}", advised.advice);
     // Rule 4 once more, and not by the advice alone: whoever hands over another advice gets no retry for it.
     let may_retry = advised.advice == Advice::Retry && judgement.settled && !verdict.forbids_retry();
     match choice {
         Choice::Escalate => Permission::Granted(Vec::new()),
         Choice::Retry if may_retry => Permission::Granted(retry_cautions(risk, advised)),
-        Choice::Retry if risk == Risk::Financial => {
-            Permission::OnlyWithApproval(against("a retry could repeat an effect, and this kind is financial."))
-        }
+        Choice::Retry if risk == Risk::Financial => Permission::OnlyWithApproval(against(
+            "a retry could repeat an effect, and this kind is financial.",
+        )),
         Choice::Retry => Permission::OnlyInsisting(against("a retry could repeat an effect.")),
         Choice::MarkDone => match verdict {
             Verdict::Happened if advised.advice == Advice::MarkDone => Permission::Granted(Vec::new()),
@@ -144,7 +143,9 @@ fn retry_cautions(risk: Risk, advised: &Advised) -> Vec<String> {
     let new_effect = advised.reasons.iter().filter(|reason| reason.contains("new effect"));
     let mut cautions: Vec<String> = new_effect.cloned().collect();
     if risk == Risk::Financial {
-        cautions.push("This kind is financial: if the look-up missed the effect, somebody pays twice.".to_owned());
+        cautions.push(
+            "This kind is financial: if the look-up missed the effect, somebody pays twice.".to_owned(),
+        );
     }
     cautions
 }

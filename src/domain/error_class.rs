@@ -1,41 +1,115 @@
-//! Stub until the classifier lands.
+//! What an error text proves: nothing happened, the provider said no, or nobody can tell.
+
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
-/// What an error text proves.
+
+pub use crate::domain::error_rules::ErrorTableFault;
+use crate::domain::error_rules::Layer;
+use crate::domain::error_text::{self, Story};
+
+/// What an error proves about the effect of the call that failed.
+///
+/// The order is that of danger: a retry after the last one may repeat an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
-    /// Never left.
+    /// The request never left, or was turned away whole.
     BeforeEffect,
-    /// Proves nothing.
-    Ambiguous,
-    /// Turned down.
+    /// The provider decided no.
     Refused,
+    /// The request may have been carried out.
+    Ambiguous,
 }
+
 impl ErrorClass {
-    /// The word.
-    pub fn as_str(self) -> &'static str {
+    /// The name used in configuration and output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::BeforeEffect => "before_effect",
-            Self::Ambiguous => "ambiguous",
             Self::Refused => "refused",
+            Self::Ambiguous => "ambiguous",
         }
     }
 }
-/// Stub.
-#[derive(Debug, Default)]
-pub struct ErrorTable;
-/// Stub.
+
+impl fmt::Display for ErrorClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// One error text, sorted, with the reason to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Classified<'a> {
-    /// Class.
+    /// What the text proves.
     pub class: ErrorClass,
-    /// Rule.
+    /// The id of the rule that decided; `None` when no rule knew the text.
     pub rule: Option<&'a str>,
-    /// Why.
+    /// A short reason for people.
     pub why: &'a str,
 }
-impl ErrorTable {
-    /// Stub.
-    pub fn classify(&self, _text: Option<&str>) -> Classified<'_> {
-        Classified { class: ErrorClass::Ambiguous, rule: None, why: "stub" }
+
+impl Classified<'_> {
+    const fn no_text() -> Self {
+        Self { class: ErrorClass::Ambiguous, rule: None, why: "no error text" }
     }
+
+    const fn not_known() -> Self {
+        Self { class: ErrorClass::Ambiguous, rule: None, why: "no rule knows this text: look before a retry" }
+    }
+}
+
+/// The rules that sort error texts.
+///
+/// It holds layers: the rules of whoever runs the console in front, the built-in ones behind. A layer is
+/// asked only when no rule of those before it knew the text. An empty table calls every text ambiguous.
+#[derive(Debug, Clone, Default)]
+pub struct ErrorTable {
+    layers: Vec<Layer>,
+}
+
+impl ErrorTable {
+    /// Reads rules from TOML; the head of `errors.toml` explains the format.
+    ///
+    /// # Errors
+    /// When the text is not TOML, has a key nobody knows, or a rule that cannot work.
+    pub fn parse(toml_text: &str) -> Result<Self, ErrorTableFault> {
+        Ok(Self { layers: vec![Layer::parse(toml_text)?] })
+    }
+
+    /// Puts other rules in front of these: where one of them knows a text, these are not asked.
+    #[must_use]
+    pub fn with_first(self, own: Self) -> Self {
+        Self { layers: own.layers.into_iter().chain(self.layers).collect() }
+    }
+
+    /// Sorts one text as a job system stored it: bare, in a traceback, in JSON or in a list of errors.
+    #[must_use]
+    pub fn classify(&self, text: Option<&str>) -> Classified<'_> {
+        let Some(story) = text.and_then(error_text::unwrap) else {
+            return Classified::no_text();
+        };
+        self.layers.iter().find_map(|layer| decide(layer, &story)).unwrap_or(Classified::not_known())
+    }
+}
+
+/// Asks one layer; `None` when none of its rules knows the story.
+fn decide<'a>(layer: &'a Layer, story: &Story) -> Option<Classified<'a>> {
+    let doubt = layer.first_doubt(&story.text, story.last);
+    if !layer.has_proof(&story.text) {
+        return doubt.map(|rule| layer.classified(rule));
+    }
+    // Addresses and numbers that are no status must not pass for proof.
+    let masked = layer.mask(&story.text);
+    let Some(proof) = layer.first_proof(masked.get(story.proof..).unwrap_or_default()) else {
+        return doubt.map(|rule| layer.classified(rule));
+    };
+    if doubt.is_none() {
+        return Some(layer.classified(proof));
+    }
+    let uncovered = layer.uncover(&masked, &story.text);
+    let doubt = layer.first_doubt(&uncovered, story.last);
+    Some(layer.classified(doubt.unwrap_or(proof)))
 }

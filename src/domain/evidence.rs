@@ -83,10 +83,23 @@ impl FaultKind {
     /// Whether the provider could not be reached (exit code 3).
     pub fn is_unreachable(self) -> bool {
         match self {
-            Self::Connect | Self::Tls | Self::Timeout | Self::CutOff | Self::RateLimited | Self::ServerError
+            Self::Connect
+            | Self::Tls
+            | Self::Timeout
+            | Self::CutOff
+            | Self::RateLimited
+            | Self::ServerError
             | Self::TookTooLong => true,
-            Self::Refused | Self::Redirect | Self::BodyTooLarge | Self::TooManyPages | Self::Shape
-            | Self::ErrorInAnswer | Self::Question | Self::Secret | Self::NobodyToAsk | Self::Unanswerable
+            Self::Refused
+            | Self::Redirect
+            | Self::BodyTooLarge
+            | Self::TooManyPages
+            | Self::Shape
+            | Self::ErrorInAnswer
+            | Self::Question
+            | Self::Secret
+            | Self::NobodyToAsk
+            | Self::Unanswerable
             | Self::Cancelled => false,
         }
     }

@@ -115,7 +115,13 @@ impl Field {
     /// Whether a value must be met whole: short words from a fixed list are, free texts are searched.
     fn is_word(self) -> bool {
         match self {
-            Self::Risk | Self::Finding | Self::Class | Self::Verdict | Self::Advice | Self::Kind | Self::Source
+            Self::Risk
+            | Self::Finding
+            | Self::Class
+            | Self::Verdict
+            | Self::Advice
+            | Self::Kind
+            | Self::Source
             | Self::Status => true,
             Self::Key | Self::Error | Self::Reference => false,
         }
@@ -179,7 +185,11 @@ impl Test {
             Self::Is(field, text) => {
                 let value = field.of(facts);
                 text.split(',').any(|wanted| {
-                    if field.is_word() { value.eq_ignore_ascii_case(wanted) } else { contains_folded(value, wanted) }
+                    if field.is_word() {
+                        value.eq_ignore_ascii_case(wanted)
+                    } else {
+                        contains_folded(value, wanted)
+                    }
                 })
             }
             Self::Age(order, than) => facts.age.is_some_and(|age| order.holds(&age, than)),
@@ -241,7 +251,9 @@ fn parse_test(word: &str) -> Result<Test, String> {
     match word.split_once(':') {
         Some((name, value)) if name.chars().all(|c| c.is_ascii_lowercase()) && !name.is_empty() => {
             match Field::NAMED.iter().find(|(known, _)| *known == name) {
-                Some((_, field)) if value.is_empty() => Err(format!("`{}:` needs a value", field_name(*field))),
+                Some((_, field)) if value.is_empty() => {
+                    Err(format!("`{}:` needs a value", field_name(*field)))
+                }
                 Some((_, field)) => Ok(Test::Is(*field, value.to_owned())),
                 // Keys of the field look like `invoice:7:2026-05`: that is a text to look for, not a field.
                 None => Ok(Test::Anywhere(word.to_owned())),
@@ -264,7 +276,10 @@ fn parse_order(text: &str) -> (Order, &str) {
         ("=", Order::Same),
         (":", Order::Same),
     ];
-    orders.iter().find_map(|(sign, order)| Some((*order, text.strip_prefix(sign)?))).unwrap_or((Order::Same, text))
+    orders
+        .iter()
+        .find_map(|(sign, order)| Some((*order, text.strip_prefix(sign)?)))
+        .unwrap_or((Order::Same, text))
 }
 
 #[cfg(test)]

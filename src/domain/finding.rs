@@ -77,7 +77,12 @@ pub const FUTURE_TOLERANCE: TimeDelta = TimeDelta::seconds(5);
 const ZONE_MAX: TimeDelta = TimeDelta::hours(14);
 
 /// Decides whether an item is a finding. `now` is the source's own clock.
-pub fn find(item: Item, stuck_after: TimeDelta, error: Option<Sorted>, now: DateTime<Utc>) -> Option<Finding> {
+pub fn find(
+    item: Item,
+    stuck_after: TimeDelta,
+    error: Option<Sorted>,
+    now: DateTime<Utc>,
+) -> Option<Finding> {
     match item.state {
         State::Pending | State::Done => None,
         State::Running => find_stuck(item, stuck_after, error, now),
@@ -107,7 +112,12 @@ enum Holder {
     Silent,
 }
 
-fn find_stuck(item: Item, stuck_after: TimeDelta, error: Option<Sorted>, now: DateTime<Utc>) -> Option<Finding> {
+fn find_stuck(
+    item: Item,
+    stuck_after: TimeDelta,
+    error: Option<Sorted>,
+    now: DateTime<Utc>,
+) -> Option<Finding> {
     let mut notes = item.oddities.clone();
     let since = base_time(&item, now, &mut notes);
     let age = since.map(|at| (now - at).max(TimeDelta::zero()));
@@ -137,7 +147,9 @@ fn find_stuck(item: Item, stuck_after: TimeDelta, error: Option<Sorted>, now: Da
     };
     match holder {
         Holder::Live => None,
-        Holder::Silent => Some(Finding { item, kind: FindingKind::Stuck, error, since, age, held: false, notes }),
+        Holder::Silent => {
+            Some(Finding { item, kind: FindingKind::Stuck, error, since, age, held: false, notes })
+        }
     }
 }
 
@@ -182,7 +194,10 @@ fn by_heartbeat(
     if let (Some(beat), Some(since)) = (believed, since)
         && since - beat > limit
     {
-        notes.push(format!("It started {} after its last sign of life: the clocks differ.", span(since - beat)));
+        notes.push(format!(
+            "It started {} after its last sign of life: the clocks differ.",
+            span(since - beat)
+        ));
     }
     let unclear = match beat {
         Reading::ZoneUnclear(at) => Some(*at),

@@ -170,7 +170,10 @@ impl Row {
 
     /// The row that [`Row::to_json`] wrote; `None` for JSON that it never writes.
     pub fn from_json(value: &serde_json::Value) -> Option<Self> {
-        let columns = value.as_object()?.iter().map(|(name, cell)| Some((name.as_str().into(), Cell::from_json(cell)?)));
+        let columns = value
+            .as_object()?
+            .iter()
+            .map(|(name, cell)| Some((name.as_str().into(), Cell::from_json(cell)?)));
         Some(Self { columns: columns.collect::<Option<_>>()? })
     }
 }

@@ -7,8 +7,26 @@ pub const MASK: &str = "••••";
 
 /// Parts of field names whose values are hidden, compared without case and separators.
 const SECRET_NAME_PARTS: [&str; 20] = [
-    "password", "passwd", "passphrase", "secret", "token", "apikey", "authorization", "credential", "privatekey",
-    "deploykey", "accesskey", "sessionid", "cookie", "cardnumber", "cardno", "cvv", "cvc", "iban", "ssn", "pwd",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "authorization",
+    "credential",
+    "privatekey",
+    "deploykey",
+    "accesskey",
+    "sessionid",
+    "cookie",
+    "cardnumber",
+    "cardno",
+    "cvv",
+    "cvc",
+    "iban",
+    "ssn",
+    "pwd",
 ];
 /// Whole field names whose values are hidden.
 const SECRET_NAMES: [&str; 7] = ["auth", "pan", "pin", "cpf", "otp", "jwt", "bearer"];
@@ -23,8 +41,10 @@ pub fn mask_json(value: &Value, named: &[String]) -> Value {
             fields
                 .iter()
                 .map(|(name, inner)| {
-                    let hidden = is_secret_name(name) || named.iter().any(|other| folded(other) == folded(name));
-                    let shown = if hidden && !inner.is_null() { MASK.into() } else { mask_json(inner, named) };
+                    let hidden =
+                        is_secret_name(name) || named.iter().any(|other| folded(other) == folded(name));
+                    let shown =
+                        if hidden && !inner.is_null() { MASK.into() } else { mask_json(inner, named) };
                     (name.clone(), shown)
                 })
                 .collect(),
@@ -199,6 +219,9 @@ mod tests {
 
     #[test]
     fn a_text_that_is_json_is_masked_by_field() {
-        assert_eq!(mask_document(r#"{"token":"a","n":1.10}"#, &[]), format!(r#"{{"token":"{MASK}","n":1.10}}"#));
+        assert_eq!(
+            mask_document(r#"{"token":"a","n":1.10}"#, &[]),
+            format!(r#"{{"token":"{MASK}","n":1.10}}"#)
+        );
     }
 }

@@ -275,13 +275,14 @@ pub fn write_like(seen: &Cell, format: TimeFormat, zone: Zone, at: DateTime<Utc>
 
 fn write_iso(seen: &str, zone: Zone, at: DateTime<Utc>) -> String {
     let separator = if seen.as_bytes().get(DATE_BYTES) == Some(&b' ') { ' ' } else { 'T' };
-    let fraction = match seen.split('.').nth(1).map(|tail| tail.bytes().take_while(u8::is_ascii_digit).count()) {
-        Some(3) => "%.3f",
-        Some(9) => "%.9f",
-        // Isoformat leaves the fraction out only when it is zero; a seen value without one may be that.
-        None if !seen.is_empty() => "",
-        _ => "%.6f",
-    };
+    let fraction =
+        match seen.split('.').nth(1).map(|tail| tail.bytes().take_while(u8::is_ascii_digit).count()) {
+            Some(3) => "%.3f",
+            Some(9) => "%.9f",
+            // Isoformat leaves the fraction out only when it is zero; a seen value without one may be that.
+            None if !seen.is_empty() => "",
+            _ => "%.6f",
+        };
     let (local, offset) = match zone {
         Zone::Fixed(offset) if !has_offset(seen) => (at.with_timezone(&offset).naive_local(), ""),
         _ if seen.ends_with('Z') || seen.ends_with('z') => (at.naive_utc(), "Z"),
@@ -294,7 +295,10 @@ fn write_iso(seen: &str, zone: Zone, at: DateTime<Utc>) -> String {
 
 fn has_offset(text: &str) -> bool {
     let after_date = text.get(DATE_BYTES..).unwrap_or("");
-    after_date.ends_with(['Z', 'z']) || after_date.contains('+') || after_date.contains('-') || text.ends_with("UTC")
+    after_date.ends_with(['Z', 'z'])
+        || after_date.contains('+')
+        || after_date.contains('-')
+        || text.ends_with("UTC")
 }
 
 /// Reads a duration such as `90s`, `30m`, `48h` or `7d`.
@@ -302,8 +306,9 @@ fn has_offset(text: &str) -> bool {
 /// # Errors
 /// A sentence saying what is wrong, for a configuration message.
 pub fn parse_duration(text: &str) -> Result<TimeDelta, String> {
-    let duration = humantime::parse_duration(text.trim())
-        .map_err(|_| format!("`{text}` is not a duration; write for example \"90s\", \"30m\", \"48h\" or \"7d\""))?;
+    let duration = humantime::parse_duration(text.trim()).map_err(|_| {
+        format!("`{text}` is not a duration; write for example \"90s\", \"30m\", \"48h\" or \"7d\"")
+    })?;
     TimeDelta::from_std(duration).map_err(|_| format!("`{text}` is too long a duration"))
 }
 

@@ -30,9 +30,10 @@ impl Money {
     /// # Errors
     /// A sentence for the evidence: not a decimal, or minor units of no known currency.
     pub fn read(amount: &str, currency: Option<&str>, unit: Unit) -> Result<Self, String> {
-        let decimal = Decimal::from_str(amount.trim())
-            .or_else(|_| Decimal::from_scientific(amount.trim()))
-            .map_err(|_| format!("`{}` is not an amount", crate::domain::text::clean_cut(amount, 40)))?;
+        let decimal =
+            Decimal::from_str(amount.trim())
+                .or_else(|_| Decimal::from_scientific(amount.trim()))
+                .map_err(|_| format!("`{}` is not an amount", crate::domain::text::clean_cut(amount, 40)))?;
         let currency = currency.map(|code| code.trim().to_ascii_uppercase()).filter(|code| !code.is_empty());
         let amount = match unit {
             Unit::Major => decimal,
@@ -71,8 +72,8 @@ impl fmt::Display for Money {
 /// How many digits a currency's minor unit has (ISO 4217; those that are not two).
 fn minor_digits(code: &str) -> u32 {
     match code {
-        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "UYI" | "VND"
-        | "VUV" | "XAF" | "XOF" | "XPF" => 0,
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "UYI"
+        | "VND" | "VUV" | "XAF" | "XOF" | "XPF" => 0,
         "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
         "CLF" | "UYW" => 4,
         _ => 2,

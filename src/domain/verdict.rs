@@ -154,7 +154,11 @@ fn presence(effects: &[Effect], expected: Option<&Money>) -> (Verdict, Vec<Strin
     let (failed, unlisted) = (of(EffectState::Failed), of(EffectState::Unlisted));
     let mut reasons: Vec<String> = Vec::new();
     if happened.len() > 1 {
-        reasons.push(format!("The provider has {} effects that happened: {}.", happened.len(), ids(&happened)));
+        reasons.push(format!(
+            "The provider has {} effects that happened: {}.",
+            happened.len(),
+            ids(&happened)
+        ));
         if let Some(gap) = gap_between(&happened) {
             reasons.push(format!("They lie {gap} apart."));
         }
@@ -170,9 +174,14 @@ fn presence(effects: &[Effect], expected: Option<&Money>) -> (Verdict, Vec<Strin
     }
     if let [only] = happened[..] {
         let time = only.at.map(|at| format!(" at {}", stamp(at))).unwrap_or_default();
-        reasons.push(format!("The provider has effect {} with status `{}`{time}.", shown(&only.id), shown(&only.status)));
+        reasons.push(format!(
+            "The provider has effect {} with status `{}`{time}.",
+            shown(&only.id),
+            shown(&only.status)
+        ));
         reasons.extend((!failed.is_empty()).then(|| format!("{} other tries failed there.", failed.len())));
-        reasons.extend((!pending.is_empty()).then(|| format!("Another is still pending: {}.", ids(&pending))));
+        reasons
+            .extend((!pending.is_empty()).then(|| format!("Another is still pending: {}.", ids(&pending))));
         return match difference(only, expected) {
             Some(sentence) => {
                 reasons.push(sentence);
@@ -204,7 +213,8 @@ fn absence(
     settled: bool,
     now: DateTime<Utc>,
 ) -> (Verdict, Vec<String>) {
-    let unknown = |sentence: String| (Verdict::Unknown, vec!["The provider shows nothing.".to_owned(), sentence]);
+    let unknown =
+        |sentence: String| (Verdict::Unknown, vec!["The provider shows nothing.".to_owned(), sentence]);
     let Some(last) = attempts.last else {
         return unknown("When the last attempt was is not known, so an absence proves nothing.".to_owned());
     };
@@ -239,7 +249,8 @@ fn absence(
     let bounded = clocks.lookback.is_some() || seen_from.is_some();
     if attempts.first.is_none() && bounded {
         reasons.push(
-            "When it was first tried is not known: the look-up may not reach back to an earlier attempt.".to_owned(),
+            "When it was first tried is not known: the look-up may not reach back to an earlier attempt."
+                .to_owned(),
         );
     }
     (Verdict::NotFound, reasons)

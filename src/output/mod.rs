@@ -1,1 +1,8 @@
-//! (in the making)
+//! One value, three spellings: text for people, JSON Lines for programs, CSV for sheets.
+
+pub mod csv_rows;
+pub mod finding_line;
+pub mod json;
+pub mod table;
+
+pub use finding_line::FindingLine;

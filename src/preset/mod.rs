@@ -1,7 +1,10 @@
 //! What the program knows how to read and ask: source presets, provider presets and the error table, from TOML.
 
+pub mod catalogue;
+pub mod provider;
 pub mod source;
 pub mod template;
+pub mod webhook;
 
 /// Why a preset cannot be used: which one, and what is wrong in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

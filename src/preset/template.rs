@@ -111,7 +111,8 @@ mod tests {
     use rstest::rstest;
 
     fn fields() -> Fields {
-        let payload = serde_json::from_str(r#"{"id":1970670598291982290,"amount":10.10,"none":null}"#).unwrap();
+        let payload =
+            serde_json::from_str(r#"{"id":1970670598291982290,"amount":10.10,"none":null}"#).unwrap();
         Fields::from([("key".to_owned(), Value::from("inv-1")), ("payload".to_owned(), json_value(&payload))])
     }
 
@@ -136,7 +137,8 @@ mod tests {
 
     #[test]
     fn endless_templates_run_out_of_fuel() {
-        let template = Template::parse("{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}");
+        let template =
+            Template::parse("{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}");
         assert!(template.unwrap().render(&fields()).is_err());
     }
 

@@ -1,5 +1,6 @@
 //! Check: ask the provider of one finding and judge the answer.
 
+use crate::config::kind::Kind;
 use crate::domain::advice::{Advice, Advised, advise};
 use crate::domain::attempt::{Attempts, KeyProtection};
 use crate::domain::audit::{Attachment, Entry, Event, NewEntry};
@@ -10,7 +11,7 @@ use crate::domain::verdict::{Judgement, Verdict, judge};
 use crate::ports::provider::{Provider, Question, Told};
 use crate::ports::receipts::Receipt;
 use crate::ports::record::RecordFault;
-use crate::workflow::desk::{Desk, Kind, template_fields};
+use crate::workflow::desk::{Desk, template_fields};
 use crate::workflow::scan::{Found, payload_json};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;

@@ -1,58 +1,19 @@
 //! The desk: everything one operator works with, handed in by `wiring`.
 
+use crate::config::kind::Kind;
 use crate::domain::decision::Operator;
 use crate::domain::error_class::ErrorTable;
 use crate::domain::item::{Item, Row};
-use crate::domain::policy::{CheckName, Policy};
+use crate::domain::policy::CheckName;
 use crate::ports::clock::Clock;
 use crate::ports::escalation::Escalation;
 use crate::ports::provider::Provider;
 use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::Source;
-use crate::preset::template::{Fields, Template};
+use crate::preset::template::Fields;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A kind's policy with its templates parsed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kind {
-    /// The policy.
-    pub policy: Policy,
-    /// What the provider knows the item by.
-    pub reference: Template,
-    /// The idempotency key that the workers send; `None` where they send none.
-    pub idempotency_key: Option<Template>,
-    /// The amount the job asked for; `None` where it is not compared.
-    pub amount: Option<Template>,
-    /// The currency the job asked for.
-    pub currency: Option<Template>,
-}
-
-impl Kind {
-    /// A kind from its policy.
-    ///
-    /// # Errors
-    /// A sentence naming the template that cannot be read.
-    pub fn new(policy: Policy) -> Result<Self, String> {
-        let optional = |source: &Option<Arc<str>>| source.as_deref().map(Template::parse).transpose();
-        Ok(Self {
-            reference: Template::parse(&policy.reference)?,
-            idempotency_key: optional(&policy.idempotency_key)?,
-            amount: optional(&policy.amount)?,
-            currency: optional(&policy.currency)?,
-            policy,
-        })
-    }
-
-    /// Whether any of its templates needs the payload.
-    pub fn uses_payload(&self) -> bool {
-        [Some(&self.reference), self.idempotency_key.as_ref(), self.amount.as_ref(), self.currency.as_ref()]
-            .into_iter()
-            .flatten()
-            .any(Template::uses_payload)
-    }
-}
 
 /// Everything one operator works with.
 pub struct Desk {

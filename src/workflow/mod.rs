@@ -3,11 +3,15 @@
 
 pub mod check;
 pub mod desk;
+#[cfg(test)]
+pub(crate) mod fakes;
+pub mod look;
 pub mod recover;
 pub mod scan;
 pub mod settle;
+pub mod sweep;
 
 pub use check::Checked;
-pub use desk::{Desk, Kind};
+pub use desk::Desk;
 pub use scan::Found;
 pub use settle::{Decided, Order, Prepared};

@@ -89,8 +89,8 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
     Recovered { intent, choice: Some(choice), outcome: Some(outcome), told }
 }
 
-/// What a row says of a decision that broke off.
-fn compare(
+/// What a row says of a decision whose end nobody saw. `planned` are the values that it was going to write.
+pub(super) fn compare(
     source: &dyn Source,
     choice: Choice,
     seen: Row,
@@ -143,10 +143,15 @@ fn planned_values(body: &Value) -> Vec<Cell> {
         .iter()
         .filter_map(|statement| statement["parameters"].as_object())
         .flatten()
-        .filter(|(name, _)| !name.starts_with(SEEN_PREFIX))
-        .filter_map(|(_, value)| Cell::from_json(value))
-        .filter(|cell| !cell.is_null())
+        .filter_map(|(name, value)| Some((name.as_str(), Cell::from_json(value)?)))
+        .filter(|(name, cell)| is_new(name, cell))
+        .map(|(_, cell)| cell)
         .collect()
+}
+
+/// Whether a statement's parameter is something new that it writes.
+pub(super) fn is_new(name: &str, cell: &Cell) -> bool {
+    !name.starts_with(SEEN_PREFIX) && !cell.is_null()
 }
 
 /// Parameters that only compare begin so; the others carry what is new.

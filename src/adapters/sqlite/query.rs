@@ -290,6 +290,9 @@ fn spellings(key: &str, parts_count: usize) -> Vec<Vec<Cell>> {
         })
         .collect();
     let mut meanings = vec![as_text];
+    if key.contains("\\x") {
+        meanings.push(texts.iter().map(|text| Cell::BadText(unescape_bytes(text))).collect());
+    }
     if !meanings.contains(&as_number) {
         meanings.push(as_number);
     }
@@ -299,6 +302,28 @@ fn spellings(key: &str, parts_count: usize) -> Vec<Vec<Cell>> {
     }
     meanings.retain(|parts| parts.len() == parts_count);
     meanings
+}
+
+/// The bytes that `\xE9` spells: keys that are not valid text are shown so.
+fn unescape_bytes(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\x") {
+        let (head, tail) = rest.split_at(at);
+        bytes.extend_from_slice(head.as_bytes());
+        match tail.get(2..4).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = tail.get(4..).unwrap_or("");
+            }
+            None => {
+                bytes.extend_from_slice(b"\\x");
+                rest = tail.get(2..).unwrap_or("");
+            }
+        }
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
 }
 
 /// One item by its key's exact values.

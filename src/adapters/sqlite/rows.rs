@@ -71,7 +71,7 @@ pub(super) fn item_of(source: &Arc<str>, preset: &SourcePreset, row: &Named<'_>,
         state,
         attempts,
         tried_once: preset.tried_once,
-        times: times_of(preset, row),
+        times: times_of(preset, row, state),
         last_error: match (error_column, error) {
             (None, _) => LastError::NotKept,
             (Some(_), Cell::Null) => LastError::Absent,
@@ -97,13 +97,16 @@ fn attempts_of(cell: &Cell, column: &str, oddities: &mut Vec<String>) -> Option<
     }
 }
 
-fn times_of(preset: &SourcePreset, row: &Named<'_>) -> Times {
+fn times_of(preset: &SourcePreset, row: &Named<'_>, state: State) -> Times {
     let read = |time: &TimeColumn| moment::read(row.get(&time.column), time.format, time.zone);
     let of = |time: &Option<TimeColumn>| time.as_ref().map_or(Reading::Missing, read);
     Times {
         created: of(&preset.times.created),
         first_attempt: of(&preset.times.first_attempt),
-        started: of(&preset.times.started),
+        started: match &preset.times.started {
+            None if preset.updated_when_taken && state == State::Running => of(&preset.times.updated),
+            started => of(started),
+        },
         updated: of(&preset.times.updated),
         lease: match &preset.lease {
             LeaseColumns::None => Lease::None,

@@ -29,7 +29,11 @@ fn iso_texts_are_read(#[case] raw: &str, #[case] expected: &str) {
 #[case::float(Cell::Real(1_800_000_000.25), TimeFormat::EpochS, "2027-01-15T08:00:00.250Z")]
 #[case::text_number(Cell::Text("1800000000".into()), TimeFormat::EpochS, "2027-01-15T08:00:00Z")]
 #[case::julian(Cell::Real(2_461_055.833_333_333_5), TimeFormat::Julian, "2026-01-15T08:00:00Z")]
-fn numbers_are_read_in_the_declared_unit(#[case] cell: Cell, #[case] format: TimeFormat, #[case] expected: &str) {
+fn numbers_are_read_in_the_declared_unit(
+    #[case] cell: Cell,
+    #[case] format: TimeFormat,
+    #[case] expected: &str,
+) {
     assert_eq!(read(&cell, format, Zone::Utc).to_string(), expected);
 }
 
@@ -37,8 +41,11 @@ fn numbers_are_read_in_the_declared_unit(#[case] cell: Cell, #[case] format: Tim
 #[case::unit_seconds(Cell::Integer(1_800_000_000), TimeFormat::Iso, "1800000000 (unit unclear)")]
 #[case::unit_millis(Cell::Integer(1_800_000_000_000), TimeFormat::Iso, "1800000000000 (unit unclear)")]
 #[case::unit_text(Cell::Text("1800000000".into()), TimeFormat::Iso, "1800000000 (unit unclear)")]
-#[case::far(Cell::Integer(1_767_225_600_000), TimeFormat::EpochS,
-    "1767225600000 (year out of range (is the unit right?))")]
+#[case::far(
+    Cell::Integer(1_767_225_600_000),
+    TimeFormat::EpochS,
+    "1767225600000 (year out of range (is the unit right?))"
+)]
 #[case::word(Cell::Text("yesterday".into()), TimeFormat::Iso, "yesterday (not a time)")]
 #[case::date(Cell::Text("2026-05-04".into()), TimeFormat::Iso, "2026-05-04 (a date without a time)")]
 #[case::empty(Cell::Text(String::new()), TimeFormat::Iso, "'' (empty text)")]

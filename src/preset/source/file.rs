@@ -51,6 +51,9 @@ pub struct SourceFile {
     /// Whether the job system never takes a key a second time by itself.
     #[serde(default)]
     pub tried_once: bool,
+    /// Whether a running row's last change is the moment it was taken (nobody touches it in between).
+    #[serde(default)]
+    pub updated_when_taken: bool,
     /// Further fields for templates, each a SQL expression.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,
@@ -203,7 +206,10 @@ impl SourceFile {
     /// # Errors
     /// [`PresetFault`] naming the file and the place.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, PresetFault> {
-        toml::from_str(text).map_err(|fault| PresetFault { preset: file_name.to_owned(), what: fault.to_string() })
+        toml::from_str(text).map_err(|fault| PresetFault {
+            preset: file_name.to_owned(),
+            what: crate::preset::catalogue::one_line(&fault, text),
+        })
     }
 
     /// Checks what was written.
@@ -239,6 +245,7 @@ impl SourceFile {
             payload: self.payload.clone(),
             version: self.checked_version()?,
             tried_once: self.tried_once,
+            updated_when_taken: self.updated_when_taken,
             fields: self.fields.clone().into_iter().collect(),
             times: self.times.checked()?,
             lease: self.lease.as_ref().map_or(Ok(LeaseColumns::None), |lease| lease.checked(&self.times))?,

@@ -42,6 +42,8 @@ pub struct SourcePreset {
     pub version: Vec<String>,
     /// Whether the job system never takes a key a second time by itself.
     pub tried_once: bool,
+    /// Whether a running row's last change is the moment it was taken: then it tells when the attempt began.
+    pub updated_when_taken: bool,
     /// Further fields for templates: a name and a SQL expression over the row.
     pub fields: Vec<(String, String)>,
     /// The times it tells.

@@ -191,3 +191,25 @@ pub(super) async fn unmasked(desk: &Desk, source: &str, key: &str) -> Result<(),
     looked.decision = None;
     record.append(vec![looked]).await.map(drop)
 }
+
+/// Puts on record that somebody looked at what a decision would write.
+pub(super) async fn dry_run(
+    desk: &Desk,
+    source: &str,
+    key: &str,
+    choice: Choice,
+    prepared: &super::Prepared,
+) -> Result<(), RecordFault> {
+    let record = desk.record.as_ref().map_err(Clone::clone)?;
+    let statements = prepared.statements.as_ref().map(|all| all.iter().map(statement_json).collect::<Vec<_>>());
+    let body = json!({
+        "choice": choice.as_str(),
+        "check": checked_json(&prepared.found, &prepared.checked),
+        "row": masked_row(&prepared.row),
+        "statements": statements.ok(),
+    });
+    let mut looked = entry(desk, Event::DryRun, Uuid::nil(), source, key, body);
+    looked.decision = None;
+    looked.attachments = attachments_of(&prepared.checked);
+    record.append(vec![looked]).await.map(drop)
+}

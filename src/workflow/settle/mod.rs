@@ -10,8 +10,10 @@ pub(crate) mod entries;
 mod write;
 
 pub(crate) use entries::outcome_json;
+pub use entries::statement_json;
 use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permission, Reason, permission};
-use crate::domain::item::{Item, Row};
+use crate::domain::finding::{Finding, FindingKind};
+use crate::domain::item::{Item, ItemKey, Row, State};
 use crate::domain::verdict::Verdict;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Change, LateWriter, PlannedStatement, Source, SourceFault};
@@ -347,17 +349,55 @@ pub struct Reread {
 /// # Errors
 /// The source's own fault.
 pub async fn reread(desk: &Desk, source_name: &str, key: &str) -> Result<Option<Reread>, OrderFault> {
+    Ok(reread_with_key(desk, source_name, key).await?.map(|(_, reread)| reread))
+}
+
+/// The same with the item's whole key, which a person may have typed in another spelling.
+pub(super) async fn reread_with_key(
+    desk: &Desk,
+    source_name: &str,
+    key: &str,
+) -> Result<Option<(ItemKey, Reread)>, OrderFault> {
     let source = find_source(desk, source_name)?;
     let Some(reading) = source.read(key).await.map_err(OrderFault::Source)? else { return Ok(None) };
     let clock_gap = reading.source_now - desk.clock.now();
-    let status = Arc::clone(&reading.item.status);
+    let (key, status) = (reading.item.key.clone(), Arc::clone(&reading.item.status));
     let found = match sort_out(desk, reading.item, reading.source_now) {
         Some(finding) => {
             Some(complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?)
         }
         None => None,
     };
-    Ok(Some(Reread { found, status, row: reading.row }))
+    Ok(Some((key, Reread { found, status, row: reading.row })))
+}
+
+/// Reads one item to be asked about, finding or not; `None` when there is none. The flag says whether it is a finding.
+///
+/// # Errors
+/// The source's own fault.
+pub async fn look_up(desk: &Desk, source_name: &str, key: &str) -> Result<Option<(Found, bool)>, OrderFault> {
+    let source = find_source(desk, source_name)?;
+    let Some(reading) = source.read(key).await.map_err(OrderFault::Source)? else { return Ok(None) };
+    let clock_gap = reading.source_now - desk.clock.now();
+    let sorted = sort_out(desk, reading.item.clone(), reading.source_now);
+    let is_finding = sorted.is_some();
+    let finding = sorted.unwrap_or_else(|| asked_about(reading.item, reading.source_now));
+    let found = complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?;
+    Ok(Some((found, is_finding)))
+}
+
+/// An item that is no finding by its row: the question is whether its effect was lost.
+fn asked_about(item: Item, now: chrono::DateTime<chrono::Utc>) -> Finding {
+    let since = item.times.updated.known().or(item.times.created.known());
+    Finding {
+        kind: FindingKind::Lost,
+        error: None,
+        since,
+        age: since.map(|since| (now - since).max(TimeDelta::zero())),
+        held: item.state == State::Running,
+        notes: Vec::new(),
+        item,
+    }
 }
 
 /// Puts on record that an operator looked at hidden fields.
@@ -367,3 +407,20 @@ pub async fn reread(desk: &Desk, source_name: &str, key: &str) -> Result<Option<
 pub async fn record_unmask(desk: &Desk, source: &str, key: &str) -> Result<(), RecordFault> {
     entries::unmasked(desk, source, key).await
 }
+
+/// Puts on record that somebody looked at what a decision would write.
+///
+/// # Errors
+/// The audit's own fault.
+pub async fn record_dry_run(
+    desk: &Desk,
+    source: &str,
+    key: &str,
+    choice: Choice,
+    prepared: &Prepared,
+) -> Result<(), RecordFault> {
+    entries::dry_run(desk, source, key, choice, prepared).await
+}
+
+#[cfg(test)]
+mod tests;

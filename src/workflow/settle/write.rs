@@ -2,12 +2,14 @@
 
 use super::entries::{self, Receipted};
 use super::{Decided, OrderFault};
+use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
 use crate::ports::escalation::Notice;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Applied, Change, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::Checked;
 use crate::workflow::desk::Desk;
+use crate::workflow::recover::{compare, is_new};
 use crate::workflow::scan::Found;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -33,7 +35,7 @@ pub(super) async fn carry_out(
         }));
     };
     let intended = permitted.intended(seq);
-    let (outcome, note) = touch(desk, source, &intended, &found, &checked, change).await;
+    let (outcome, note) = touch(desk, source, &intended, &found, &checked, statements, change).await;
     let ended = record.append(vec![entries::outcome(desk, &intended, &outcome, note.as_deref())]).await;
     let (entry, fault) = match ended {
         Ok(placed) => (placed.last().map(|entry| entry.seq), None),
@@ -72,6 +74,7 @@ async fn touch(
     intended: &Intended,
     found: &Found,
     checked: &Checked,
+    statements: &[PlannedStatement],
     change: &Change,
 ) -> (Outcome, Option<String>) {
     let mut note = None;
@@ -83,9 +86,10 @@ async fn touch(
             Err(why) => return (Outcome::Failed { why: format!("the escalation was not taken: {why}") }, None),
         }
     }
-    let outcome = match source.apply(intended.draft().choice, change).await {
+    let choice = intended.draft().choice;
+    let outcome = match source.apply(choice, change).await {
         Ok(applied) => outcome_of(applied),
-        Err(fault) if fault.may_have_written => read_back(source, change, &fault).await,
+        Err(fault) if fault.may_have_written => read_back(source, choice, statements, change, &fault).await,
         Err(fault) => Outcome::Failed { why: format!("nothing was written: {}", fault.what) },
     };
     (outcome, note)
@@ -110,20 +114,35 @@ fn outcome_of(applied: Applied) -> Outcome {
     }
 }
 
-/// The answer to a commit was lost: the row itself says whether it was written.
-async fn read_back(source: &Arc<dyn Source>, change: &Change, fault: &SourceFault) -> Outcome {
-    match source.read(change.key.as_str()).await {
-        Ok(Some(reading)) if reading.row == change.seen => {
-            Outcome::Failed { why: format!("nothing was written (the row is as it was): {}", fault.what) }
+/// The answer to a commit was lost: the row itself says whether it was written, by the same rule as after a crash.
+async fn read_back(
+    source: &Arc<dyn Source>,
+    choice: Choice,
+    statements: &[PlannedStatement],
+    change: &Change,
+    fault: &SourceFault,
+) -> Outcome {
+    let reading = match source.read(change.key.as_str()).await {
+        Ok(reading) => reading,
+        Err(second) => {
+            let why = format!(
+                "the commit was not confirmed ({}), and the row cannot be read: {}",
+                fault.what, second.what
+            );
+            return Outcome::Failed { why };
         }
-        Ok(reading) => {
-            let state = if reading.is_some() { "changed" } else { "gone" };
-            Outcome::Failed {
-                why: format!("the commit was not confirmed, and the row is {state} now: {}", fault.what),
-            }
-        }
-        Err(second) => Outcome::Failed {
-            why: format!("the commit was not confirmed ({}), and the row cannot be read: {}", fault.what, second.what),
+    };
+    if reading.as_ref().is_some_and(|reading| reading.row == change.seen) {
+        return Outcome::Failed { why: format!("nothing was written (the row is as it was): {}", fault.what) };
+    }
+    let state = if reading.is_some() { "changed" } else { "gone" };
+    let parameters = statements.iter().flat_map(|statement| &statement.parameters);
+    let planned: Vec<Cell> =
+        parameters.filter(|(name, cell)| is_new(name, cell)).map(|(_, cell)| cell.clone()).collect();
+    match compare(&**source, choice, change.seen.clone(), reading, &planned, false) {
+        applied @ Outcome::Applied { .. } => applied,
+        Outcome::Refused { .. } | Outcome::Failed { .. } => Outcome::Failed {
+            why: format!("the commit was not confirmed, and the row is {state} now by somebody else: {}", fault.what),
         },
     }
 }

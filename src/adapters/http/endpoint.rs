@@ -1,0 +1,195 @@
+//! One configured provider: its client, its pace and its secret, shared by all its operations.
+
+use crate::adapters::http::client::{self, Way};
+use crate::adapters::http::pacer::Pacer;
+use crate::adapters::http::request::Planned;
+use crate::adapters::http::secret::{Environment, SecretKeeper};
+use crate::domain::evidence::{Fault, FaultKind};
+use crate::preset::provider::{Auth, ProviderPreset, ProviderSettings};
+use crate::preset::template::{Fields, Template};
+use minijinja::value::Value;
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Method, Request, RequestBuilder};
+use secrecy::{ExposeSecret, SecretString};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use url::Url;
+
+/// What all operations of one configured provider share.
+pub struct Endpoint {
+    pub(super) base: Url,
+    pub(super) vars: Fields,
+    pub(super) secret: SecretKeeper,
+    pub(super) pacer: Pacer,
+    pub(super) in_flight: Arc<Semaphore>,
+    pub(super) in_flight_max: usize,
+    client: Result<Client, String>,
+    auth: ReadyAuth,
+    headers: HeaderMap,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endpoint({})", self.base)
+    }
+}
+
+/// How to prove who asks, with everything but the secret filled in.
+enum ReadyAuth {
+    None,
+    Bearer,
+    BasicUser,
+    BasicPassword(String),
+    BasicPair,
+    Header(HeaderName, String),
+}
+
+impl Endpoint {
+    /// Makes ready one configured provider. Nothing is sent, and the secret is not read yet.
+    ///
+    /// A machine without certificates is no error here but a fault of each question: other providers still answer.
+    ///
+    /// # Errors
+    /// A sentence naming the preset and what the configuration leaves out.
+    pub fn build(
+        preset: &ProviderPreset,
+        settings: &ProviderSettings,
+        environment: Environment,
+    ) -> Result<Self, String> {
+        let wrong = |sentence: String| format!("provider `{}`: {sentence}", preset.name);
+        let base = ProviderSettings::parse_base_url(settings.base_url.as_str()).map_err(wrong)?;
+        let vars = vars(preset, settings).map_err(wrong)?;
+        if preset.auth != Auth::None && settings.secret.is_none() {
+            return Err(wrong("it needs a secret, and the configuration names none".to_owned()));
+        }
+        if settings.proxy.as_ref().is_some_and(|proxy| proxy.password().is_some()) {
+            return Err(wrong(
+                "the proxy's address holds a password, and a configuration holds no secrets".to_owned(),
+            ));
+        }
+        let way = Way { proxy: settings.proxy.as_ref(), certificates: settings.certificates.as_deref() };
+        let in_flight_max = settings.in_flight_max.unwrap_or(preset.in_flight_max).max(1);
+        Ok(Self {
+            client: client::build(&base, way),
+            pacer: Pacer::new(settings.pace_per_second.unwrap_or(preset.pace_per_second)),
+            in_flight: Arc::new(Semaphore::new(in_flight_max)),
+            in_flight_max,
+            secret: SecretKeeper::new(settings.secret.clone(), environment),
+            auth: ready(&preset.auth, &vars).map_err(wrong)?,
+            headers: fixed_headers(&preset.headers, &vars).map_err(wrong)?,
+            vars,
+            base,
+        })
+    }
+
+    /// Where it is, without secrets.
+    pub fn place(&self) -> String {
+        self.base.to_string()
+    }
+
+    /// The client.
+    ///
+    /// # Errors
+    /// [`FaultKind::Tls`] on a machine without certificates.
+    pub(super) fn client(&self) -> Result<&Client, Fault> {
+        self.client.as_ref().map_err(|sentence| Fault::new(FaultKind::Tls, sentence.clone()))
+    }
+
+    /// The request as it is sent, who asks included.
+    ///
+    /// # Errors
+    /// [`FaultKind::Secret`] when the secret is missing, [`FaultKind::Question`] when the request cannot be made.
+    pub(super) fn request(&self, planned: &Planned, headers: &HeaderMap) -> Result<Request, Fault> {
+        let method = Method::from_bytes(planned.method.as_bytes())
+            .map_err(|_| Fault::new(FaultKind::Question, "the method is none"))?;
+        let mut builder = self
+            .client()?
+            .request(method, planned.url.clone())
+            .header(ACCEPT, "application/json")
+            // Evidence keeps the bytes as they came, so they must come unpacked.
+            .header(ACCEPT_ENCODING, "identity")
+            .headers(self.headers.clone())
+            .headers(headers.clone());
+        if let Some(body) = &planned.body {
+            builder =
+                builder.header(reqwest::header::CONTENT_TYPE, "application/json").body(body.to_string());
+        }
+        self.authorized(builder)?.build().map_err(|_| {
+            Fault::new(FaultKind::Question, "the question cannot be sent: its address or a header is wrong")
+        })
+    }
+
+    fn authorized(&self, builder: RequestBuilder) -> Result<RequestBuilder, Fault> {
+        if matches!(self.auth, ReadyAuth::None) {
+            return Ok(builder);
+        }
+        let secret = self.secret.secret()?;
+        let text = secret.expose_secret();
+        Ok(match &self.auth {
+            ReadyAuth::None => builder,
+            ReadyAuth::Bearer => builder.header(AUTHORIZATION, sensitive("Bearer ", &secret)?),
+            ReadyAuth::BasicUser => builder.basic_auth(text, Some("")),
+            ReadyAuth::BasicPassword(user) => builder.basic_auth(user, Some(text)),
+            ReadyAuth::BasicPair => match text.split_once(':') {
+                Some((user, password)) => builder.basic_auth(user, Some(password)),
+                None => {
+                    return Err(Fault::new(FaultKind::Secret, "the secret must be written user:password"));
+                }
+            },
+            ReadyAuth::Header(name, prefix) => builder.header(name, sensitive(prefix, &secret)?),
+        })
+    }
+}
+
+fn sensitive(prefix: &str, secret: &SecretString) -> Result<HeaderValue, Fault> {
+    let mut value = HeaderValue::from_str(&format!("{prefix}{}", secret.expose_secret()))
+        .map_err(|_| Fault::new(FaultKind::Secret, "the secret has characters that no header can carry"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn vars(preset: &ProviderPreset, settings: &ProviderSettings) -> Result<Fields, String> {
+    if let Some((name, what)) =
+        preset.variables.iter().find(|(name, _)| !settings.variables.contains_key(*name))
+    {
+        return Err(format!("the configuration must say the variable `{name}` ({what})"));
+    }
+    if let Some(name) = settings.variables.keys().find(|name| !preset.variables.contains_key(*name)) {
+        return Err(format!("the preset has no variable `{name}`"));
+    }
+    let given: BTreeMap<String, Value> =
+        settings.variables.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
+    Ok(Fields::from([("vars".to_owned(), given.into())]))
+}
+
+fn ready(auth: &Auth, vars: &Fields) -> Result<ReadyAuth, String> {
+    Ok(match auth {
+        Auth::None => ReadyAuth::None,
+        Auth::Bearer => ReadyAuth::Bearer,
+        Auth::BasicUser => ReadyAuth::BasicUser,
+        Auth::BasicPair => ReadyAuth::BasicPair,
+        Auth::BasicPassword(user) => ReadyAuth::BasicPassword(user.render(vars)?),
+        Auth::Header { name, prefix } => ReadyAuth::Header(header_name(name)?, prefix.clone()),
+    })
+}
+
+fn header_name(name: &str) -> Result<HeaderName, String> {
+    HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is no header's name"))
+}
+
+/// Headers that are the same for every question.
+pub(super) fn fixed_headers(
+    templates: &BTreeMap<String, Template>,
+    vars: &Fields,
+) -> Result<HeaderMap, String> {
+    templates
+        .iter()
+        .map(|(name, template)| {
+            let value = HeaderValue::from_str(&template.render(vars)?)
+                .map_err(|_| format!("the header `{name}` has characters that no header can carry"))?;
+            Ok((header_name(name)?, value))
+        })
+        .collect()
+}

@@ -1,0 +1,29 @@
+//! Providers and webhooks over HTTP.
+//!
+//! ```text
+//!  Question ─> request (pure) ─> pacer ─> client ─> extract (pure) ─> paging (pure) ─> Answer
+//!                  ^                        │                              │
+//!                  └────── next page ───────┼──────────────────────────────┘
+//!                                           └─> record ─> Evidence
+//! ```
+//! Wiring builds one [`Endpoint`] for each configured provider and one [`HttpProvider`] for each of its operations.
+
+mod client;
+mod endpoint;
+pub mod extract;
+mod pacer;
+pub mod paging;
+mod provider;
+mod record;
+mod request;
+mod secret;
+pub mod webhook;
+
+pub use client::install_tls;
+pub use endpoint::Endpoint;
+pub use provider::HttpProvider;
+pub use secret::Environment;
+pub use webhook::Webhook;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! What follows a page, and whether the pages together are the whole answer. Pure.
+
+use crate::adapters::http::extract::fields::{plain_text, single};
+use crate::adapters::http::extract::{Page, Reply, read_page, shape, shown};
+use crate::domain::evidence::{Effect, EffectState, Fault, FaultKind};
+use crate::preset::provider::{LookUp, PageEnd, PageStep, Paging};
+use crate::preset::template::Fields;
+use serde_json::Value;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+/// What a page says of further ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Further {
+    /// How many there are in all, where the page says so: it decides whether there is a next one.
+    pub total: Option<Total>,
+    /// Where the next one is.
+    pub next: Next,
+}
+
+impl Further {
+    /// None: the page is the last.
+    pub const NONE: Self = Self { total: None, next: Next::End };
+}
+
+/// How many there are in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Total {
+    /// So many items.
+    Items(u64),
+    /// So many pages.
+    Pages(u64),
+}
+
+/// Where the next page is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Nowhere.
+    End,
+    /// Asked for with this value of the paging parameter.
+    With(String),
+    /// At this address, perhaps relative.
+    Url(String),
+    /// Where the count of pages or items so far says.
+    Counted,
+}
+
+/// What a page says of further ones.
+///
+/// # Errors
+/// A shape fault: it says that there is more and not where, or what it says is of another type than declared.
+pub(super) fn further(
+    paging: &Paging,
+    document: &Value,
+    items: &[&Value],
+    reply: &Reply,
+) -> Result<Further, Fault> {
+    let total = match &paging.end {
+        PageEnd::More(place) => match single(place, document)? {
+            Some(Value::Bool(false)) => return Ok(Further::NONE),
+            Some(Value::Bool(true)) => None,
+            _ => return Err(shape(format!("`{}` does not say whether there is more", place.source()))),
+        },
+        PageEnd::EmptyPage if items.is_empty() => return Ok(Further::NONE),
+        PageEnd::Total(place) => Some(Total::Items(counted(place, document)?)),
+        PageEnd::Pages(place) => Some(Total::Pages(counted(place, document)?)),
+        PageEnd::EmptyPage | PageEnd::StepEnds => None,
+    };
+    let next = step(paging, document, items, reply)?;
+    let must_go_on = matches!(paging.end, PageEnd::More(_) | PageEnd::EmptyPage);
+    if next == Next::End && must_go_on {
+        return Err(match paging.step {
+            PageStep::Single => more_than_one_page(),
+            _ => shape("the answer says that there is more, and not where"),
+        });
+    }
+    Ok(Further { total, next })
+}
+
+fn more_than_one_page() -> Fault {
+    Fault::new(FaultKind::TooManyPages, "the answer has more than the one page that the preset reads")
+}
+
+fn counted(place: &crate::preset::provider::Place, document: &Value) -> Result<u64, Fault> {
+    single(place, document)?
+        .and_then(plain_text)
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| shape(format!("`{}` is no count", place.source())))
+}
+
+fn step(paging: &Paging, document: &Value, items: &[&Value], reply: &Reply) -> Result<Next, Fault> {
+    let token = |next, may_be_missing: bool| -> Result<Option<String>, Fault> {
+        let place: &crate::preset::provider::Place = next;
+        if place.all(document).is_empty() && !may_be_missing {
+            return Err(shape(format!(
+                "`{}` is not in the answer, so the last page cannot be known",
+                place.source()
+            )));
+        }
+        match single(place, document)? {
+            None => Ok(None),
+            Some(found) => plain_text(found)
+                .map(|text| Some(text).filter(|text| !text.is_empty()))
+                .ok_or_else(|| shape(format!("`{}` is no text", place.source()))),
+        }
+    };
+    Ok(match &paging.step {
+        PageStep::Single => Next::End,
+        PageStep::LastId { id, .. } => match items.last() {
+            // Whether that is the end is decided by what says how many there are.
+            None => Next::End,
+            Some(last) => match single(id, last)?.and_then(plain_text) {
+                Some(id) => Next::With(id),
+                None => return Err(shape(format!("the last item has no id (`{}`)", id.source()))),
+            },
+        },
+        PageStep::Token { next, may_be_missing, .. } => {
+            token(next, *may_be_missing)?.map_or(Next::End, Next::With)
+        }
+        PageStep::NextUrl { next, may_be_missing } => {
+            token(next, *may_be_missing)?.map_or(Next::End, Next::Url)
+        }
+        PageStep::HeaderToken { header, .. } => reply
+            .header(header)
+            .filter(|token| !token.is_empty())
+            .map_or(Next::End, |token| Next::With(token.to_owned())),
+        PageStep::LinkHeader => link_next(reply)?.map_or(Next::End, Next::Url),
+        PageStep::PageNumber { .. } | PageStep::Offset { .. } => Next::Counted,
+    })
+}
+
+/// The address with `rel="next"` in the `Link` headers (RFC 8288).
+///
+/// # Errors
+/// A shape fault where a header is not as it must be: a link that cannot be read could be the one to the next page.
+fn link_next(reply: &Reply) -> Result<Option<String>, Fault> {
+    for (_, value) in reply.headers.iter().filter(|(name, _)| name == "link") {
+        let mut rest = value.trim();
+        while !rest.is_empty() {
+            let unreadable = || shape(format!("the Link header `{}` cannot be read", shown(value)));
+            let (target, tail) =
+                rest.strip_prefix('<').and_then(|text| text.split_once('>')).ok_or_else(unreadable)?;
+            let (parameters, others) = split_at_comma(tail);
+            if parameters.split(';').any(|parameter| is_rel_next(parameter.trim())) {
+                return Ok(Some(target.to_owned()));
+            }
+            rest = others.trim();
+        }
+    }
+    Ok(None)
+}
+
+/// Splits before the next link: at a comma outside quotes.
+fn split_at_comma(text: &str) -> (&str, &str) {
+    let mut quoted = false;
+    for (at, character) in text.char_indices() {
+        match character {
+            '"' => quoted = !quoted,
+            ',' if !quoted => return (&text[..at], &text[at + 1..]),
+            _ => {}
+        }
+    }
+    (text, "")
+}
+
+fn is_rel_next(parameter: &str) -> bool {
+    parameter.split_once('=').is_some_and(|(name, value)| {
+        let value = value.trim().trim_matches('"');
+        name.trim().eq_ignore_ascii_case("rel")
+            && value.split(' ').any(|rel| rel.eq_ignore_ascii_case("next"))
+    })
+}
+
+/// The pages of one answer as they come in, and whether they are one whole.
+#[derive(Debug)]
+pub struct Reading<'look> {
+    look: &'look LookUp,
+    reference: &'look str,
+    vars: &'look Fields,
+    pages_max: usize,
+    pages: usize,
+    items: u64,
+    effects: Vec<Effect>,
+    kept: HashMap<(String, EffectState), usize>,
+    seen_pages: HashSet<Vec<String>>,
+    seen_steps: HashSet<String>,
+}
+
+/// What to do after a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum After {
+    /// The answer is whole.
+    Whole,
+    /// Ask for the next page with this value of the paging parameter.
+    AskWith(String),
+    /// Ask for the next page at this address, perhaps relative.
+    AskAt(String),
+}
+
+impl<'look> Reading<'look> {
+    /// Nothing read yet.
+    pub fn new(look: &'look LookUp, reference: &'look str, vars: &'look Fields, pages_max: usize) -> Self {
+        Self {
+            look,
+            reference,
+            vars,
+            pages_max,
+            pages: 0,
+            items: 0,
+            effects: Vec::new(),
+            kept: HashMap::new(),
+            seen_pages: HashSet::new(),
+            seen_steps: HashSet::new(),
+        }
+    }
+
+    /// Whether no page was read yet.
+    pub fn is_first_page(&self) -> bool {
+        self.pages == 0
+    }
+
+    /// The effects of a whole answer.
+    pub fn into_effects(self) -> Vec<Effect> {
+        self.effects
+    }
+
+    /// Takes the next page in.
+    ///
+    /// # Errors
+    /// The fault that the page is, alone or with those before: a repeated page, a cursor that was there before, an
+    /// empty page that says there is more, more pages than `pages_max`.
+    pub fn take(&mut self, reply: &Reply) -> Result<After, Fault> {
+        let page = read_page(self.look, self.reference, self.vars, reply)?;
+        self.pages += 1;
+        self.items += page.items as u64;
+        let after = self.after(&page)?;
+        if page.items > 0 && !page.ids.is_empty() && !self.seen_pages.insert(page.ids) {
+            return Err(shape("the same page came twice"));
+        }
+        for effect in page.effects {
+            self.keep(effect)?;
+        }
+        let step = match &after {
+            After::Whole => return Ok(after),
+            After::AskWith(step) | After::AskAt(step) => step.clone(),
+        };
+        if page.items == 0 {
+            return Err(shape("an empty page that says there is more"));
+        }
+        if self.pages >= self.pages_max {
+            let sentence = format!("the answer has more than {} pages (pages_max)", self.pages_max);
+            return Err(Fault::new(FaultKind::TooManyPages, sentence));
+        }
+        if !self.seen_steps.insert(step) {
+            return Err(shape("the pages go round in a circle: a cursor came twice"));
+        }
+        Ok(after)
+    }
+
+    fn after(&self, page: &Page) -> Result<After, Fault> {
+        let complete = match page.further.total {
+            None => page.further.next == Next::End,
+            // A count that is too small would end the reading too early.
+            Some(Total::Items(total)) if self.items > total => {
+                return Err(shape("the answer has more items than it says"));
+            }
+            Some(Total::Pages(total)) if page.items > 0 && self.pages as u64 > total => {
+                return Err(shape("the answer has more pages than it says"));
+            }
+            Some(Total::Items(total)) => self.items == total,
+            Some(Total::Pages(total)) => self.pages as u64 >= total,
+        };
+        if complete {
+            return Ok(After::Whole);
+        }
+        match (&page.further.next, &self.look.paging.step) {
+            (Next::With(value), _) => Ok(After::AskWith(value.clone())),
+            (Next::Url(url), _) => Ok(After::AskAt(url.clone())),
+            (Next::Counted, PageStep::PageNumber { first, .. }) => {
+                Ok(After::AskWith(first.saturating_add(self.pages as u64).to_string()))
+            }
+            (Next::Counted, _) => Ok(After::AskWith(self.items.to_string())),
+            (Next::End, PageStep::Single) => Err(more_than_one_page()),
+            (Next::End, _) => Err(shape("the answer says that there is more, and not where")),
+        }
+    }
+
+    /// Keeps an effect once. Pages shift while they are read, so the same effect may come twice, told the same way.
+    ///
+    /// One that came with another status is kept beside the first: the verdict says so.
+    fn keep(&mut self, effect: Effect) -> Result<(), Fault> {
+        match self.kept.entry((effect.id.clone(), effect.state)) {
+            Entry::Vacant(place) => {
+                place.insert(self.effects.len());
+                self.effects.push(effect);
+            }
+            Entry::Occupied(place) => {
+                let kept = &self.effects[*place.get()];
+                if kept.money != effect.money {
+                    return Err(shape(format!("effect {} came with two amounts", shown(&effect.id))));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

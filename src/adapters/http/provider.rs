@@ -1,0 +1,239 @@
+//! One operation of one configured provider, behind the port.
+
+use crate::adapters::http::client::{Tried, exchange};
+use crate::adapters::http::endpoint::{Endpoint, fixed_headers};
+use crate::adapters::http::extract::{Reply, status_fault};
+use crate::adapters::http::pacer::{NoTurn, Pacer};
+use crate::adapters::http::paging::{After, Reading};
+use crate::adapters::http::record::Record;
+use crate::adapters::http::request::{self, Planned};
+use crate::domain::evidence::{Answer, Clocks, Fault, FaultKind};
+use crate::domain::pace::parse_retry_after;
+use crate::ports::clock::Clock;
+use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
+use crate::preset::provider::{How, Limits, LookUp, OperationSettings, ProviderPreset, ProviderSettings};
+use async_trait::async_trait;
+use reqwest::header::HeaderMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
+
+/// One operation of one configured provider.
+pub struct HttpProvider {
+    facts: ProviderFacts,
+    how: How,
+    headers: HeaderMap,
+    limits: Limits,
+    own_pacer: Option<Pacer>,
+    own_in_flight: Option<Arc<Semaphore>>,
+    endpoint: Arc<Endpoint>,
+    clock: Arc<dyn Clock>,
+}
+
+impl HttpProvider {
+    /// Makes ready one operation. `name` is what the configuration calls it (`ledger.charge`), `endpoint` is shared by all
+    /// operations of the same configured provider.
+    ///
+    /// # Errors
+    /// A sentence: the preset has no such operation, or one of its templates needs what the configuration leaves out.
+    pub fn build(
+        name: &str,
+        preset: &ProviderPreset,
+        operation: &str,
+        settings: &ProviderSettings,
+        endpoint: Arc<Endpoint>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, String> {
+        let Some(found) = preset.operations.get(operation) else {
+            let known: Vec<&str> = preset.operations.keys().map(String::as_str).collect();
+            return Err(format!(
+                "provider `{}` has no operation `{operation}`; it has {}",
+                preset.name,
+                known.join(", ")
+            ));
+        };
+        let plain = OperationSettings::default();
+        let otherwise = settings.operations.get(operation).unwrap_or(&plain);
+        let headers = match &found.how {
+            How::Ask(look) => fixed_headers(&look.request.headers, &endpoint.vars).map_err(|sentence| {
+                format!("provider `{}`, operation `{operation}`: {sentence}", preset.name)
+            })?,
+            How::Unanswerable(_) => HeaderMap::new(),
+        };
+        let own_in_flight_max = otherwise.in_flight_max.or(found.in_flight_max).map(|max| max.max(1));
+        Ok(Self {
+            facts: ProviderFacts {
+                name: name.into(),
+                place: endpoint.place(),
+                clocks: clocks(found.clocks, otherwise),
+                in_flight_max: own_in_flight_max
+                    .map_or(endpoint.in_flight_max, |max| max.min(endpoint.in_flight_max)),
+            },
+            how: found.how.clone(),
+            headers,
+            limits: preset.limits,
+            own_pacer: otherwise.pace_per_second.or(found.pace_per_second).map(Pacer::new),
+            own_in_flight: own_in_flight_max.map(|max| Arc::new(Semaphore::new(max))),
+            endpoint,
+            clock,
+        })
+    }
+
+    async fn read_all(
+        &self,
+        look: &LookUp,
+        question: &Question,
+        record: &mut Record<'_>,
+    ) -> Result<Answer, Fault> {
+        let deadline = Instant::now() + self.limits.check_max;
+        let first =
+            request::first(look, &self.endpoint.base, question, &self.endpoint.vars, self.clock.now())?;
+        let mut planned = first.planned;
+        let mut reading = Reading::new(look, &question.reference, &self.endpoint.vars, self.limits.pages_max);
+        loop {
+            let reply = self.fetch(look, &planned, reading.is_first_page(), deadline, record).await?;
+            let after = reading.take(&reply).inspect_err(|fault| record.misread(fault))?;
+            planned = match after {
+                After::Whole => break,
+                After::AskWith(value) => request::with(&planned, &look.paging.step, &value),
+                After::AskAt(address) => {
+                    request::at(&planned, &address).inspect_err(|fault| record.misread(fault))?
+                }
+            };
+        }
+        Ok(Answer::Complete { effects: reading.into_effects(), seen_from: first.seen_from })
+    }
+
+    /// One page, tried as often as its faults and the time allow.
+    async fn fetch(
+        &self,
+        look: &LookUp,
+        planned: &Planned,
+        is_first_page: bool,
+        deadline: Instant,
+        record: &mut Record<'_>,
+    ) -> Result<Reply, Fault> {
+        record.ask(planned);
+        let mut tries_made = 0;
+        let mut latest: Option<Fault> = None;
+        loop {
+            // A try that finds no time any more says what the tries before it met.
+            if let Err(no_time) = self.turn(deadline).await {
+                return Err(latest.unwrap_or(no_time));
+            }
+            let tried = self
+                .try_once(planned, deadline, record, |reply| status_fault(look, reply, is_first_page))
+                .await?;
+            tries_made += 1;
+            let Some(fault) = tried.fault else {
+                self.went_well();
+                return Ok(tried.reply);
+            };
+            let retry_after =
+                tried.reply.header("retry-after").and_then(|text| parse_retry_after(text, self.clock.now()));
+            let wait = self.limits.patience.next_try(tries_made, fault.kind, retry_after);
+            if fault.kind == FaultKind::RateLimited {
+                let pause = retry_after.or(wait).unwrap_or(self.limits.patience.wait_first);
+                self.slow_down(pause.min(self.limits.patience.retry_after_max));
+            }
+            match wait {
+                Some(wait) if Instant::now() + wait < deadline => sleep(wait).await,
+                Some(_) | None => return Err(fault),
+            }
+            latest = Some(fault);
+        }
+    }
+
+    async fn try_once(
+        &self,
+        planned: &Planned,
+        deadline: Instant,
+        record: &mut Record<'_>,
+        status_fault: impl Fn(&Reply) -> Option<Fault>,
+    ) -> Result<Tried, Fault> {
+        let request = self.endpoint.request(planned, &self.headers)?;
+        let (at, began) = (self.clock.now(), Instant::now());
+        let left = deadline.saturating_duration_since(began);
+        let time_max = self.limits.request_max.min(left);
+        let mut tried =
+            exchange(self.endpoint.client()?, request, time_max, self.limits.body_bytes_max).await;
+        match &mut tried.fault {
+            // What a status says counts more than how its body ended.
+            fault if tried.reply.status != 0 && tried.reply.status != 200 => {
+                *fault = status_fault(&tried.reply).or(fault.take());
+            }
+            Some(fault) if fault.kind == FaultKind::Timeout && left <= self.limits.request_max => {
+                *fault = took_too_long(self.limits.check_max);
+            }
+            _ => {}
+        }
+        record.tried(at, began, &tried);
+        Ok(tried)
+    }
+
+    async fn turn(&self, deadline: Instant) -> Result<(), Fault> {
+        for pacer in self.pacers() {
+            pacer.turn(deadline).await.map_err(|no_turn| match no_turn {
+                NoTurn::Queue => took_too_long(self.limits.check_max),
+                NoTurn::Paused => Fault::new(
+                    FaultKind::RateLimited,
+                    "the provider said to slow down, and the pause is longer than this check may take",
+                ),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn pacers(&self) -> impl Iterator<Item = &Pacer> {
+        self.own_pacer.iter().chain([&self.endpoint.pacer])
+    }
+
+    fn slow_down(&self, pause: Duration) {
+        self.pacers().for_each(|pacer| pacer.slow_down(pause));
+    }
+
+    fn went_well(&self) {
+        self.pacers().for_each(Pacer::went_well);
+    }
+}
+
+#[async_trait]
+impl Provider for HttpProvider {
+    fn facts(&self) -> &ProviderFacts {
+        &self.facts
+    }
+
+    async fn ask(&self, question: &Question) -> Told {
+        let endpoint = &self.endpoint;
+        // The bounds in flight come first: waiting for others is not part of this check's time. A closed semaphore would
+        // be an error; nobody closes these.
+        let _own = match &self.own_in_flight {
+            Some(bound) => bound.acquire().await.ok(),
+            None => None,
+        };
+        let _shared = endpoint.in_flight.acquire().await.ok();
+        let mut record = Record::new(&endpoint.secret, &question.mask, self.limits.bodies_kept_bytes_max);
+        let outcome = match &self.how {
+            How::Unanswerable(why) => Err(Fault::new(FaultKind::Unanswerable, why.clone())),
+            How::Ask(look) => self.read_all(look, question, &mut record).await,
+        };
+        let answer = outcome.unwrap_or_else(|fault| {
+            Answer::Fault(Fault { detail: endpoint.secret.masked(&fault.detail), ..fault })
+        });
+        Told { answer, evidence: record.finish(&self.facts.name, &question.reference, self.clock.now()) }
+    }
+}
+
+fn clocks(preset: Clocks, otherwise: &OperationSettings) -> Clocks {
+    Clocks {
+        settle: otherwise.settle.unwrap_or(preset.settle),
+        lookback: otherwise.lookback.map_or(preset.lookback, crate::preset::provider::Lookback::span),
+        key_ttl: otherwise.key_ttl.or(preset.key_ttl),
+    }
+}
+
+fn took_too_long(check_max: Duration) -> Fault {
+    let sentence = format!("the check took longer than {} s (check_seconds_max)", check_max.as_secs_f64());
+    Fault::new(FaultKind::TookTooLong, sentence)
+}

@@ -1,0 +1,205 @@
+//! The requests of a check, made from a preset's templates. Pure.
+
+use crate::domain::evidence::{Fault, FaultKind};
+use crate::ports::provider::Question;
+use crate::preset::provider::{LookUp, PageStep, Parameter, RequestTemplate};
+use crate::preset::template::{Fields, Template};
+use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use url::Url;
+
+/// How far into the future a window ends: the provider's clock is not ours.
+const UNTIL_MARGIN: TimeDelta = TimeDelta::minutes(10);
+/// The names of the window's start in templates.
+const FROM_NAMES: [&str; 3] = ["from_epoch_s", "from_epoch_ms", "from_iso"];
+
+/// One request as it will be sent, without authorization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// The method as HTTP spells it.
+    pub method: &'static str,
+    /// The whole address.
+    pub url: Url,
+    /// The body of a POST that only reads.
+    pub body: Option<Value>,
+}
+
+/// The first request, and from when on its answer could have seen effects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct First {
+    /// The request.
+    pub planned: Planned,
+    /// The window's start that it names; `None` when it names none.
+    pub seen_from: Option<DateTime<Utc>>,
+}
+
+/// Makes the first request.
+///
+/// # Errors
+/// [`FaultKind::Question`]: a field is missing or empty, or the reference cannot stand in an address.
+pub fn first(
+    look: &LookUp,
+    base: &Url,
+    question: &Question,
+    vars: &Fields,
+    now: DateTime<Utc>,
+) -> Result<First, Fault> {
+    check_reference(look, &question.reference)?;
+    let template = &look.request;
+    let from = question.from.map(|from| (from - template.window_margin).trunc_subsecs(0));
+    let fields = fields(question, vars, from, now);
+    let mut query = rendered(&template.query, &fields)?;
+    if from.is_some() {
+        query.extend(rendered(&template.window, &fields)?);
+    }
+    let mut url = address(base, &template.path, &fields)?;
+    if let PageStep::PageNumber { parameter, first } = &look.paging.step
+        && !parameter.in_body
+    {
+        query.insert(parameter.name.clone(), first.to_string());
+    }
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(&query);
+    }
+    let mut body = match &template.body {
+        None => None,
+        Some(body) => Some(body.render(&fields).map_err(no_question)?),
+    };
+    if let PageStep::PageNumber { parameter, first } = &look.paging.step
+        && parameter.in_body
+    {
+        set_in_body(&mut body, &parameter.name, (*first).into());
+    }
+    let planned = Planned { method: template.method.as_str(), url, body };
+    Ok(First { planned, seen_from: from.filter(|_| names_window(template)) })
+}
+
+/// The request for the next page, with a new value of the paging parameter.
+pub fn with(planned: &Planned, step: &PageStep, value: &str) -> Planned {
+    let parameter: &Parameter = match step {
+        PageStep::LastId { parameter, .. }
+        | PageStep::Token { parameter, .. }
+        | PageStep::HeaderToken { parameter, .. }
+        | PageStep::PageNumber { parameter, .. }
+        | PageStep::Offset { parameter } => parameter,
+        PageStep::Single | PageStep::NextUrl { .. } | PageStep::LinkHeader => return planned.clone(),
+    };
+    let mut next = planned.clone();
+    if parameter.in_body {
+        let counts = matches!(step, PageStep::PageNumber { .. } | PageStep::Offset { .. });
+        let value = if counts {
+            value.parse::<u64>().map_or_else(|_| value.into(), Value::from)
+        } else {
+            value.into()
+        };
+        set_in_body(&mut next.body, &parameter.name, value);
+        return next;
+    }
+    let others: Vec<(String, String)> = next
+        .url
+        .query_pairs()
+        .filter(|(name, _)| *name != parameter.name)
+        .map(|(n, v)| (n.into(), v.into()))
+        .collect();
+    next.url.query_pairs_mut().clear().extend_pairs(others).append_pair(&parameter.name, value);
+    next
+}
+
+/// The request for the next page at an address that the provider named.
+///
+/// # Errors
+/// [`FaultKind::Redirect`] when that is on another host, port or scheme: the secret would go with it.
+pub fn at(planned: &Planned, address: &str) -> Result<Planned, Fault> {
+    let url = planned.url.join(address).map_err(|fault| {
+        Fault::new(FaultKind::Shape, format!("the next page's address is no address: {fault}"))
+    })?;
+    if url.origin() != planned.url.origin() || !url.username().is_empty() || url.password().is_some() {
+        let sentence = "the next page's address points to another host; it is not followed";
+        return Err(Fault::new(FaultKind::Redirect, sentence));
+    }
+    Ok(Planned { url, ..planned.clone() })
+}
+
+fn check_reference(look: &LookUp, reference: &str) -> Result<(), Fault> {
+    if reference.trim().is_empty() {
+        return Err(no_question("the reference is empty".to_owned()));
+    }
+    match look.effects.reference_chars_max {
+        Some(chars_max) if reference.chars().count() > chars_max => Err(no_question(format!(
+            "the reference is longer than the {chars_max} characters that the provider keeps"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn names_window(template: &RequestTemplate) -> bool {
+    let names = |text: &str| FROM_NAMES.iter().any(|name| text.contains(name));
+    !template.window.is_empty()
+        || template.query.values().chain(&template.path).any(|part| names(part.source()))
+        || template.body.as_ref().is_some_and(|body| FROM_NAMES.iter().any(|name| body.mentions(name)))
+}
+
+fn fields(question: &Question, vars: &Fields, from: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Fields {
+    let mut fields: Fields =
+        question.fields.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
+    fields.extend(vars.clone());
+    fields.insert("reference".to_owned(), question.reference.as_str().into());
+    let mut tell = |prefix: &str, at: DateTime<Utc>| {
+        fields.insert(format!("{prefix}_epoch_s"), at.timestamp().into());
+        fields.insert(format!("{prefix}_epoch_ms"), at.timestamp_millis().into());
+        fields.insert(format!("{prefix}_iso"), at.to_rfc3339_opts(SecondsFormat::Secs, true).into());
+    };
+    if let Some(from) = from {
+        tell("from", from);
+    }
+    tell("until", now + UNTIL_MARGIN);
+    fields
+}
+
+fn rendered(
+    templates: &BTreeMap<String, Template>,
+    fields: &Fields,
+) -> Result<BTreeMap<String, String>, Fault> {
+    templates.iter().map(|(name, template)| Ok((name.clone(), filled(template, fields)?))).collect()
+}
+
+/// A template filled in. Nothing may become empty: a server that gets an empty filter answers something else.
+fn filled(template: &Template, fields: &Fields) -> Result<String, Fault> {
+    let text = template.render(fields).map_err(no_question)?;
+    if text.is_empty() {
+        return Err(no_question(format!("`{}` becomes empty", template.source())));
+    }
+    Ok(text)
+}
+
+fn address(base: &Url, path: &[Template], fields: &Fields) -> Result<Url, Fault> {
+    let mut url = base.clone();
+    {
+        let mut segments =
+            url.path_segments_mut().map_err(|()| no_question("the base address has no path".to_owned()))?;
+        segments.pop_if_empty();
+        for template in path {
+            let segment = filled(template, fields)?;
+            // An address library drops dots, and the address would be that of the list.
+            if matches!(segment.as_str(), "." | "..") || segment.contains(['\t', '\n', '\r']) {
+                return Err(no_question("the reference cannot stand in an address".to_owned()));
+            }
+            segments.push(&segment);
+        }
+    }
+    Ok(url)
+}
+
+fn set_in_body(body: &mut Option<Value>, name: &str, value: Value) {
+    if let Some(Value::Object(fields)) = body {
+        fields.insert(name.to_owned(), value);
+    }
+}
+
+fn no_question(sentence: String) -> Fault {
+    Fault::new(FaultKind::Question, sentence)
+}
+
+#[cfg(test)]
+mod tests;

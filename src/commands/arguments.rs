@@ -1,0 +1,245 @@
+//! What can be written on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Did it happen? Settles jobs that nobody can vouch for, with every decision on record.
+#[derive(Debug, Parser)]
+#[command(name = "unstuck", version, about, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
+    /// Without a command: the console.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  unstuck demo                                       a whole incident to try it on
+  unstuck --db sqlite://jobs.db                      the console on a database, without configuration
+  unstuck list --db sqlite://jobs.db --json          the findings, one JSON object a line
+  unstuck check --all                                ask the providers of every finding
+  unstuck decide invoice:7 --source jobs --done --reason \"charged, see ch_000007\"
+
+Exit codes: 0 fine; 1 the answer is \"no\"; 2 usage or configuration; 3 a source or provider could not be reached;
+130 stopped by Ctrl-C.";
+
+/// What every command understands.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// The configuration file.
+    #[arg(long, global = true, value_name = "FILE", env = "UNSTUCK_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// A database to look into without any configuration: sqlite://PATH. May be given several times.
+    #[arg(long, global = true, value_name = "URL")]
+    pub db: Vec<String>,
+    /// Who decides, for the record.
+    #[arg(long, global = true, value_name = "NAME", env = "UNSTUCK_OPERATOR")]
+    pub operator: Option<String>,
+    /// Refuse every decision before anything leaves the program.
+    #[arg(long, global = true)]
+    pub read_only: bool,
+    /// The audit file, instead of the configuration's or the platform's.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub audit_file: Option<PathBuf>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// A whole incident on this machine: databases, a provider, the console on top.
+    Demo(Demo),
+    /// The findings: items that need a person.
+    List(List),
+    /// Ask the providers whether the effects happened.
+    Check(Check),
+    /// Settle one item, or many, with a reason.
+    Decide(Decide),
+    /// The record of checks and decisions.
+    Audit(Audit),
+    /// Look at every source, provider, permission, clock and preset.
+    Doctor(Doctor),
+    /// Write a configuration from the databases it is pointed at.
+    Init(Init),
+    /// What it knows how to read and ask.
+    Presets(Presets),
+}
+
+/// `demo`
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// The same seed makes the same incident.
+    #[arg(long, default_value_t = 7, value_name = "NUMBER")]
+    pub seed: u64,
+    /// How many items each table has.
+    #[arg(long, default_value_t = 60, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub items: u32,
+    /// No console: print findings, verdicts and a score against what the provider really did.
+    #[arg(long)]
+    pub headless: bool,
+}
+
+/// How findings are printed.
+#[derive(Debug, Clone, Copy, Args)]
+#[group(multiple = false)]
+pub struct Format {
+    /// One JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+    /// Comma-separated values.
+    #[arg(long)]
+    pub csv: bool,
+}
+
+/// `list`
+#[derive(Debug, Args)]
+pub struct List {
+    #[command(flatten)]
+    pub format: Format,
+    /// Only findings that pass this filter, such as "kind:invoice age>2h".
+    #[arg(long = "where", value_name = "FILTER")]
+    pub filter: Option<String>,
+    /// Only this source.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// End with 1 when there are findings.
+    #[arg(long)]
+    pub fail_on_findings: bool,
+}
+
+/// `check`
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The items' keys.
+    #[arg(value_name = "KEY", required_unless_present = "all", conflicts_with = "all")]
+    pub keys: Vec<String>,
+    /// Every finding.
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    pub format: Format,
+    /// Only findings that pass this filter.
+    #[arg(long = "where", value_name = "FILTER")]
+    pub filter: Option<String>,
+    /// Only this source.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// End with 1 when there are findings.
+    #[arg(long)]
+    pub fail_on_findings: bool,
+}
+
+/// `decide`
+#[derive(Debug, Args)]
+pub struct Decide {
+    /// The item's key.
+    #[arg(value_name = "KEY", required_unless_present = "all", conflicts_with = "all")]
+    pub key: Option<String>,
+    /// The source it is in; needed where several sources have the key.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    #[command(flatten)]
+    pub choice: ChoiceArguments,
+    /// Why: it goes on record.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// Insist against the advice.
+    #[arg(long = "override")]
+    pub insists: bool,
+    /// Show the exact statements and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Every finding that passes --where and whose advice is this choice.
+    #[arg(long, requires = "filter")]
+    pub all: bool,
+    /// Which findings, such as "kind:invoice verdict:happened".
+    #[arg(long = "where", value_name = "FILTER", requires = "all")]
+    pub filter: Option<String>,
+    /// One JSON object a decision.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Exactly one choice.
+#[derive(Debug, Clone, Copy, Args)]
+#[group(required = true, multiple = false)]
+pub struct ChoiceArguments {
+    /// Write down that the effect is there.
+    #[arg(long)]
+    pub done: bool,
+    /// Let the job system try again.
+    #[arg(long)]
+    pub retry: bool,
+    /// Hand it to somebody else.
+    #[arg(long)]
+    pub escalate: bool,
+}
+
+/// `audit`
+#[derive(Debug, Args)]
+pub struct Audit {
+    #[command(subcommand)]
+    pub action: AuditAction,
+}
+
+/// What to do with the audit.
+#[derive(Debug, Subcommand)]
+pub enum AuditAction {
+    /// The latest entries.
+    List {
+        /// Only entries of this key.
+        #[arg(long, value_name = "KEY")]
+        key: Option<String>,
+        /// How many.
+        #[arg(long, default_value_t = 50, value_name = "COUNT")]
+        limit: usize,
+        /// One JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find any change, removal or reordering. Ends with 1 when there is one.
+    Verify,
+    /// Everything, oldest first.
+    Export {
+        /// As what.
+        #[arg(long, default_value = "json", value_name = "FORMAT")]
+        format: ExportFormat,
+    },
+}
+
+/// How the audit is exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// JSON Lines.
+    Json,
+    /// Comma-separated values.
+    Csv,
+}
+
+/// `doctor`
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// One JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `init`
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The file to write; `-` is standard output.
+    #[arg(long, default_value = "-", value_name = "FILE")]
+    pub output: String,
+}
+
+/// `presets`
+#[derive(Debug, Args)]
+pub struct Presets {
+    /// Print this one whole.
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// One JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+}

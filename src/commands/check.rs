@@ -1,0 +1,204 @@
+//! `unstuck check`: ask the providers of findings, or of the items that are named.
+
+use super::arguments::{Check, Common};
+use super::failure::{Exit, Failure};
+use super::list::Printer;
+use super::session::{self, AuditUse};
+use crate::domain::evidence::FaultKind;
+use crate::domain::filter::{Facts, Filter};
+use crate::output::{FindingLine, table};
+use crate::ports::source::Source;
+use crate::runtime::interrupt;
+use crate::runtime::progress::Progress;
+use crate::workflow::scan::scan_page;
+use crate::workflow::settle::look_up;
+use crate::workflow::sweep::{record_batch, sweep};
+use crate::workflow::{Checked, Desk, Found};
+use futures_util::StreamExt;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// How many findings are held at once; a larger table is checked in so many parts.
+const FINDINGS_HELD_MAX: usize = 20_000;
+
+/// Checks and prints one line an item.
+pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Failure> {
+    let filter = session::filter(arguments.filter.as_deref())?;
+    let settings = session::settings(common)?;
+    let desk = session::desk(common, &settings, AuditUse::Write)?;
+    let stop = interrupt::token()
+        .map_err(|fault| Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this."))?;
+    let mut run = Run {
+        desk: &desk,
+        filter,
+        stop,
+        printer: Printer::new(arguments.format, table::check_head()),
+        worst: Exit::Fine,
+        findings_count: 0,
+        told: BTreeSet::new(),
+    };
+    let sources = session::sources(&desk, arguments.source.as_deref())?;
+    if arguments.all {
+        run.check_findings(&sources).await?;
+    } else {
+        run.check_keys(&sources, &arguments.keys).await?;
+    }
+    let stopped = run.stop.is_cancelled();
+    let (worst, findings_count) = (run.worst, run.findings_count);
+    run.printer.finish()?;
+    if stopped {
+        eprintln!("Stopped: what was answered is printed and on record.");
+        return Ok(Exit::Interrupted);
+    }
+    if worst == Exit::Fine && arguments.fail_on_findings && findings_count > 0 {
+        return Ok(Exit::No);
+    }
+    Ok(worst)
+}
+
+/// One run of the command.
+struct Run<'a> {
+    desk: &'a Desk,
+    filter: Filter,
+    stop: CancellationToken,
+    printer: Printer,
+    worst: Exit,
+    findings_count: usize,
+    /// What was told on stderr already: each trouble once.
+    told: BTreeSet<String>,
+}
+
+impl Run<'_> {
+    async fn check_findings(&mut self, sources: &[Arc<dyn Source>]) -> Result<(), Failure> {
+        let mut held: Vec<Arc<Found>> = Vec::new();
+        for source in sources {
+            let mut next = None;
+            loop {
+                if self.stop.is_cancelled() {
+                    return Ok(());
+                }
+                match scan_page(self.desk, source, next).await {
+                    Ok(page) => {
+                        // Verdict and advice are not known yet: those filters are applied to the answer.
+                        let may_pass = |found: &Found| self.filter.needs_check() || self.filter.passes(&found.facts());
+                        held.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
+                        next = page.next;
+                    }
+                    Err(fault) => {
+                        session::tell_source_fault(fault, &mut self.worst);
+                        next = None;
+                    }
+                }
+                if held.len() >= FINDINGS_HELD_MAX {
+                    self.check(std::mem::take(&mut held), true).await?;
+                }
+                if next.is_none() {
+                    break;
+                }
+            }
+        }
+        self.check(held, true).await
+    }
+
+    async fn check_keys(&mut self, sources: &[Arc<dyn Source>], keys: &[String]) -> Result<(), Failure> {
+        for key in keys {
+            let mut is_known = false;
+            for source in sources {
+                match look_up(self.desk, &source.facts().name, key).await {
+                    Ok(Some((found, is_finding))) => {
+                        is_known = true;
+                        self.check(vec![Arc::new(found)], is_finding).await?;
+                    }
+                    Ok(None) => {}
+                    Err(fault) => self.tell_order_fault(fault),
+                }
+            }
+            if !is_known && self.worst < Exit::Unreachable {
+                let failure = Failure::new(
+                    Exit::No,
+                    format!("no source has an item `{key}`"),
+                    "`unstuck list` shows the keys of the findings.",
+                );
+                eprintln!("{failure}");
+                self.worst = self.worst.max(failure.exit);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_order_fault(&mut self, fault: crate::workflow::settle::OrderFault) {
+        let failure = Failure::from(fault);
+        eprintln!("{failure}");
+        self.worst = self.worst.max(failure.exit);
+    }
+
+    async fn check(&mut self, found: Vec<Arc<Found>>, are_findings: bool) -> Result<(), Failure> {
+        if found.is_empty() {
+            return Ok(());
+        }
+        let progress = Progress::new("checking", found.len());
+        let desk = self.desk;
+        let mut answered = Box::pin(sweep(desk, found));
+        loop {
+            let batch = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Ok(()),
+                batch = answered.next() => batch,
+            };
+            let Some(batch) = batch else { return Ok(()) };
+            if let Err(fault) = record_batch(desk, &batch).await {
+                self.tell_once(&progress, &format!("the checks are not on record: {}", fault.what), &fault.do_next);
+            }
+            for (found, checked) in &batch {
+                progress.advance();
+                self.note_faults(&progress, checked);
+                if self.filter.passes(&facts(found, checked)) {
+                    self.findings_count += 1;
+                    let line = if are_findings {
+                        FindingLine::of_checked(found, checked)
+                    } else {
+                        FindingLine::of_asked(found, checked)
+                    };
+                    progress.aside(|| self.printer.print(&line))?;
+                }
+            }
+            progress.aside(|| self.printer.flush())?;
+        }
+    }
+
+    /// Says once what kept a provider from answering, and remembers the exit code.
+    fn note_faults(&mut self, progress: &Progress, checked: &Checked) {
+        let Some(fault) = &checked.judgement.fault else { return };
+        if fault.kind.is_unreachable() {
+            self.worst = self.worst.max(Exit::Unreachable);
+        }
+        match fault.kind {
+            FaultKind::Secret => {
+                self.worst = self.worst.max(Exit::Usage);
+                self.tell_once(progress, &fault.detail, "Set it, then check again.");
+            }
+            FaultKind::NobodyToAsk => {
+                self.tell_once(progress, &fault.detail, "Give the kind a `check` in the configuration.");
+            }
+            kind if kind.is_unreachable() => {
+                self.tell_once(progress, &fault.detail, "`unstuck doctor` asks each provider and says what it sees.");
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_once(&mut self, progress: &Progress, what: &str, do_next: &str) {
+        if self.told.len() < TOLD_MAX && self.told.insert(what.to_owned()) {
+            progress.aside(|| eprintln!("{}", Failure::new(Exit::Fine, what, do_next)));
+        }
+    }
+}
+
+/// How many different troubles are told on stderr.
+const TOLD_MAX: usize = 5;
+
+/// The facts of a checked finding for a filter.
+pub(super) fn facts<'a>(found: &'a Found, checked: &Checked) -> Facts<'a> {
+    Facts { verdict: checked.verdict().as_str(), advice: checked.advice().as_str(), ..found.facts() }
+}

@@ -1,0 +1,381 @@
+//! `unstuck decide`: settle one item, or many, with a reason.
+
+use super::arguments::{ChoiceArguments, Common, Decide};
+use super::check::facts;
+use super::failure::{Exit, Failure};
+use super::session::{self, AuditUse};
+use crate::domain::advice::Advice;
+use crate::domain::decision::{Choice, Outcome, Permission, Reason};
+use crate::domain::text::clean;
+use crate::output::json;
+use crate::ports::source::{LateWriter, Source};
+use crate::runtime::interrupt;
+use crate::runtime::progress::Progress;
+use crate::workflow::scan::scan_page;
+use crate::workflow::settle::{self, Prepared, look_up, statement_json};
+use crate::workflow::sweep::{record_batch, sweep};
+use crate::workflow::{Checked, Decided, Desk, Found, Order};
+use futures_util::StreamExt;
+use serde_json::json;
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Carries out the decision, or shows it.
+pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Failure> {
+    let Some(reason) = Reason::new(&arguments.reason) else {
+        return Err(Failure::usage("the reason says nothing", "Say why, in words: it goes on record."));
+    };
+    let settings = session::settings(common)?;
+    let desk = session::desk(common, &settings, AuditUse::Write)?;
+    if desk.read_only && !arguments.dry_run {
+        return Err(settle::OrderFault::ReadOnly.into());
+    }
+    let choice = choice_of(arguments.choice);
+    match &arguments.key {
+        Some(key) => one(&desk, arguments, choice, reason, key).await,
+        None => many(&desk, arguments, choice, reason).await,
+    }
+}
+
+fn choice_of(arguments: ChoiceArguments) -> Choice {
+    match (arguments.done, arguments.retry) {
+        (true, _) => Choice::MarkDone,
+        (false, true) => Choice::Retry,
+        (false, false) => Choice::Escalate,
+    }
+}
+
+async fn one(
+    desk: &Arc<Desk>,
+    arguments: &Decide,
+    choice: Choice,
+    reason: Reason,
+    key: &str,
+) -> Result<Exit, Failure> {
+    let source = find_source(desk, arguments.source.as_deref(), key).await?;
+    if arguments.dry_run {
+        return dry_run(desk, &source, key, choice, arguments.json).await;
+    }
+    let order = Order {
+        source,
+        key: key.into(),
+        shown: None,
+        shown_verdict: None,
+        choice,
+        reason,
+        insists: arguments.insists,
+    };
+    let decided = settle::decide(desk, order.clone()).await?;
+    tell(&order, &decided, arguments.json);
+    Ok(exit_of(&decided))
+}
+
+/// The source of a key: the named one, or the only one that has it.
+async fn find_source(desk: &Desk, named: Option<&str>, key: &str) -> Result<Arc<str>, Failure> {
+    let sources = session::sources(desk, named)?;
+    if let ([only], Some(_)) | ([only], None) = (&sources[..], named) {
+        return Ok(Arc::clone(&only.facts().name));
+    }
+    let mut having = Vec::new();
+    for source in &sources {
+        if look_up(desk, &source.facts().name, key).await?.is_some() {
+            having.push(Arc::clone(&source.facts().name));
+        }
+    }
+    match having.as_slice() {
+        [only] => Ok(Arc::clone(only)),
+        [] => Err(Failure::new(
+            Exit::No,
+            format!("no source has an item `{key}`"),
+            "`unstuck list` shows the keys of the findings.",
+        )),
+        several => Err(Failure::usage(
+            format!("several sources have an item `{key}`: {}", several.join(", ")),
+            "Name one with --source.",
+        )),
+    }
+}
+
+async fn dry_run(desk: &Desk, source: &str, key: &str, choice: Choice, as_json: bool) -> Result<Exit, Failure> {
+    let prepared = match settle::prepare(desk, source, key, choice, None).await? {
+        Ok(prepared) => prepared,
+        Err(not_open) => {
+            let what = format!("{key}: {}", not_open.why);
+            return Err(Failure::new(Exit::No, what, "Look at it as it is now: `unstuck list`."));
+        }
+    };
+    if let Err(fault) = settle::record_dry_run(desk, source, key, choice, &prepared).await {
+        eprintln!("{}", Failure::from(fault));
+    }
+    if as_json {
+        println!("{}", json::line(&dry_run_json(&prepared, choice)));
+    } else {
+        print_dry_run(&prepared, choice);
+    }
+    Ok(match (&prepared.permission, &prepared.statements) {
+        (Permission::Granted(_), Ok(_)) => Exit::Fine,
+        _ => Exit::No,
+    })
+}
+
+fn dry_run_json(prepared: &Prepared, choice: Choice) -> serde_json::Value {
+    let (permitted, told) = permission_words(&prepared.permission);
+    json!({
+        "dry_run": true,
+        "choice": choice.as_str(),
+        "verdict": prepared.checked.verdict().as_str(),
+        "advice": prepared.checked.advice().as_str(),
+        "reasons": prepared.checked.advised.reasons,
+        "permitted": permitted,
+        "cautions": told,
+        "statements": prepared.statements.as_ref().map(|statements| statements.iter().map(statement_json).collect::<Vec<_>>()).ok(),
+        "unsupported": prepared.statements.as_ref().err(),
+        "late_writer": prepared.late_writer.as_str(),
+        "escalates_to": prepared.escalates_to,
+        "row": crate::domain::mask::mask_json(&prepared.row.to_json(), &[]),
+    })
+}
+
+fn permission_words(permission: &Permission) -> (&'static str, Vec<String>) {
+    match permission {
+        Permission::Granted(cautions) => ("yes", cautions.clone()),
+        Permission::OnlyInsisting(why) => ("only with --override", vec![why.clone()]),
+        Permission::OnlyWithApproval(why) => ("only with a second person's approval", vec![why.clone()]),
+    }
+}
+
+fn print_dry_run(prepared: &Prepared, choice: Choice) {
+    let (permitted, told) = permission_words(&prepared.permission);
+    println!("Dry run: nothing was written.");
+    println!("verdict    {}", prepared.checked.verdict());
+    println!("advice     {}", prepared.checked.advice());
+    for reason in &prepared.checked.advised.reasons {
+        println!("           {}", clean(reason));
+    }
+    println!("permitted  {permitted}");
+    told.iter().for_each(|sentence| println!("           {}", clean(sentence)));
+    match &prepared.statements {
+        Err(why) => println!("statements none: {}", clean(why)),
+        Ok(statements) if statements.is_empty() => println!("statements none: {} writes nothing here", choice.verb()),
+        Ok(statements) => {
+            for statement in statements {
+                println!("statement  {} -- must change {} row(s)", clean(&statement.sql), statement.rows);
+                for (name, cell) in &statement.parameters {
+                    println!("           {name} = {}", crate::domain::mask::mask_text(&cell.shown()));
+                }
+            }
+        }
+    }
+    if prepared.late_writer == LateWriter::Unguarded {
+        println!("late       A worker that still lives would overwrite this later.");
+    }
+    if let Some(place) = &prepared.escalates_to {
+        println!("sends      {}", clean(place));
+    }
+}
+
+fn exit_of(decided: &Decided) -> Exit {
+    match (&decided.outcome, &decided.record_fault) {
+        (Outcome::Applied { .. }, None) => Exit::Fine,
+        (Outcome::Applied { .. } | Outcome::Refused { .. } | Outcome::Failed { .. }, _) => Exit::No,
+    }
+}
+
+/// Tells one outcome: JSON or text on stdout, troubles on stderr.
+fn tell(order: &Order, decided: &Decided, as_json: bool) {
+    let why = match &decided.outcome {
+        Outcome::Applied { .. } => None,
+        Outcome::Refused { why, .. } | Outcome::Failed { why } => Some(why.as_str()),
+    };
+    if as_json {
+        let line = json!({
+            "source": &*order.source,
+            "key": &*order.key,
+            "choice": order.choice.as_str(),
+            "outcome": decided.outcome.as_str(),
+            "why": why,
+            "verdict": decided.checked.as_ref().map(|checked| checked.verdict().as_str()),
+            "decision": decided.decision.to_string(),
+            "audit": decided.entry,
+        });
+        println!("{}", json::line(&line));
+    } else if why.is_none() {
+        let entry = decided.entry.map(|entry| format!(" (audit entry {entry})")).unwrap_or_default();
+        println!("{}: {} applied{entry}", clean(&order.key), order.choice.verb());
+    }
+    if let Some(why) = why {
+        let what = format!("{}: {} {}: {why}", order.key, order.choice.verb(), decided.outcome.as_str());
+        eprintln!("{}", Failure::new(Exit::No, what, decided.do_next.clone().unwrap_or_default()));
+    }
+    if let Some(fault) = &decided.record_fault {
+        eprintln!("{}", Failure::from(fault.clone()));
+    }
+}
+
+/// What a bulk decision came to.
+#[derive(Debug, Default)]
+struct Summary {
+    applied: usize,
+    refused: Vec<Arc<str>>,
+    failed: Vec<Arc<str>>,
+    left_out: usize,
+}
+
+async fn many(desk: &Arc<Desk>, arguments: &Decide, choice: Choice, reason: Reason) -> Result<Exit, Failure> {
+    let filter = session::filter(arguments.filter.as_deref())?;
+    let stop = interrupt::token()
+        .map_err(|fault| Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this."))?;
+    let mut worst = Exit::Fine;
+    let found = find_all(desk, &session::sources(desk, arguments.source.as_deref())?, &filter, &mut worst).await;
+    let checked = check_all(desk, found, &stop).await;
+    let passing = checked.into_iter().filter(|(found, checked)| filter.passes(&facts(found, checked)));
+    let mut summary = Summary::default();
+    let mut orders = Vec::new();
+    for (found, checked) in passing {
+        if fits(choice, checked.advice()) || arguments.insists {
+            orders.push(order_of(&found, &checked, choice, &reason, arguments.insists));
+        } else {
+            summary.left_out += 1;
+        }
+    }
+    if arguments.dry_run {
+        for order in &orders {
+            println!("would {}: {} {}", choice.verb(), clean(&order.source), clean(&order.key));
+        }
+        println!("{} to {}, {} left out (their advice is another)", orders.len(), choice.verb(), summary.left_out);
+        return Ok(worst);
+    }
+    if !confirmed(orders.len(), choice, arguments.filter.as_deref())? {
+        return Err(Failure::new(Exit::No, "not confirmed: nothing was written", "Type the count to go on."));
+    }
+    for order in orders {
+        if stop.is_cancelled() {
+            worst = Exit::Interrupted;
+            break;
+        }
+        settle_one(desk, order, arguments.json, &mut summary).await?;
+    }
+    tell_summary(&summary, choice);
+    let has_losses = !summary.refused.is_empty() || !summary.failed.is_empty();
+    Ok(if has_losses { worst.max(Exit::No) } else { worst })
+}
+
+/// A bulk decision takes only the items whose advice it is; anybody may hand an item on.
+fn fits(choice: Choice, advice: Advice) -> bool {
+    match choice {
+        Choice::MarkDone => advice == Advice::MarkDone,
+        Choice::Retry => advice == Advice::Retry,
+        Choice::Escalate => true,
+    }
+}
+
+fn order_of(found: &Found, checked: &Checked, choice: Choice, reason: &Reason, insists: bool) -> Order {
+    let item = &found.finding.item;
+    Order {
+        source: Arc::clone(&item.source),
+        key: item.key.as_str().into(),
+        shown: Some(item.clone()),
+        shown_verdict: Some(checked.verdict()),
+        choice,
+        reason: reason.clone(),
+        insists,
+    }
+}
+
+async fn find_all(
+    desk: &Desk,
+    sources: &[Arc<dyn Source>],
+    filter: &crate::domain::filter::Filter,
+    worst: &mut Exit,
+) -> Vec<Arc<Found>> {
+    let mut found = Vec::new();
+    for source in sources {
+        let mut next = None;
+        loop {
+            match scan_page(desk, source, next).await {
+                Ok(page) => {
+                    let may_pass = |found: &Found| filter.needs_check() || filter.passes(&found.facts());
+                    found.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
+                    next = page.next;
+                }
+                Err(fault) => {
+                    session::tell_source_fault(fault, worst);
+                    next = None;
+                }
+            }
+            if next.is_none() {
+                break;
+            }
+        }
+    }
+    found
+}
+
+async fn check_all(
+    desk: &Desk,
+    found: Vec<Arc<Found>>,
+    stop: &CancellationToken,
+) -> Vec<(Arc<Found>, Arc<Checked>)> {
+    let progress = Progress::new("checking", found.len());
+    let mut answered = Box::pin(sweep(desk, found).take_until(stop.cancelled()));
+    let mut all = Vec::new();
+    while let Some(batch) = answered.next().await {
+        if let Err(fault) = record_batch(desk, &batch).await {
+            progress.aside(|| eprintln!("{}", Failure::from(fault)));
+        }
+        batch.iter().for_each(|_| progress.advance());
+        all.extend(batch);
+    }
+    all
+}
+
+/// At a terminal a person types the count; a script has said what it wants.
+fn confirmed(count: usize, choice: Choice, filter: Option<&str>) -> Result<bool, Failure> {
+    if count == 0 || !std::io::stdin().is_terminal() {
+        return Ok(true);
+    }
+    eprint!("{} {count} items matching `{}`? Type {count}: ", choice.verb(), clean(filter.unwrap_or("")));
+    std::io::stderr().flush()?;
+    let mut typed = String::new();
+    std::io::stdin().read_line(&mut typed)?;
+    Ok(typed.trim() == count.to_string())
+}
+
+async fn settle_one(desk: &Arc<Desk>, order: Order, as_json: bool, summary: &mut Summary) -> Result<(), Failure> {
+    match settle::decide(desk, order.clone()).await {
+        Ok(decided) => {
+            tell(&order, &decided, as_json);
+            match &decided.outcome {
+                Outcome::Applied { .. } => summary.applied += 1,
+                Outcome::Refused { .. } => summary.refused.push(order.key),
+                Outcome::Failed { .. } => summary.failed.push(order.key),
+            }
+            Ok(())
+        }
+        // Without an audit nothing more can be decided; a source that cannot be read skips its item.
+        Err(fault @ (settle::OrderFault::Record(_) | settle::OrderFault::ReadOnly)) => Err(fault.into()),
+        Err(fault @ (settle::OrderFault::Source(_) | settle::OrderFault::NoSuchSource(_))) => {
+            eprintln!("{}", Failure::from(fault));
+            summary.failed.push(order.key);
+            Ok(())
+        }
+    }
+}
+
+fn tell_summary(summary: &Summary, choice: Choice) {
+    let ids = |keys: &[Arc<str>]| {
+        let shown: Vec<String> = keys.iter().map(|key| clean(key)).collect();
+        if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) }
+    };
+    eprintln!(
+        "{}: {} applied, {} refused{}, {} failed{}, {} left out (their advice is another)",
+        choice.verb(),
+        summary.applied,
+        summary.refused.len(),
+        ids(&summary.refused),
+        summary.failed.len(),
+        ids(&summary.failed),
+        summary.left_out,
+    );
+}

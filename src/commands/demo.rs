@@ -1,0 +1,87 @@
+//! `unstuck demo`: a whole incident on this machine.
+
+use super::arguments::{Common, Demo};
+use super::failure::{Exit, Failure};
+use super::list::print_checked_table;
+use super::session::{self, AuditUse};
+use crate::adapters::system::SystemClock;
+use crate::demo::score::{Said, Score};
+use crate::demo::stage::Stage;
+use crate::ports::clock::Clock;
+use crate::runtime::progress::Progress;
+use crate::workflow::scan::scan_page;
+use crate::workflow::sweep::{record_batch, sweep};
+use crate::workflow::{Checked, Desk, Found};
+use futures_util::StreamExt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Sets the stage, then opens the console on it or prints the score.
+pub(super) async fn run(common: &Common, arguments: &Demo) -> Result<Exit, Failure> {
+    let stage = Stage::set(arguments.seed, arguments.items, SystemClock.now()).await?;
+    let desk = session::desk(common, &stage.settings, AuditUse::Write)?;
+    if arguments.headless {
+        return headless(&stage, &desk, arguments.seed).await;
+    }
+    let title = format!("demo, seed {}, in {}", arguments.seed, stage.folder.path().display());
+    super::console::open(desk, Some(title)).await
+}
+
+async fn headless(stage: &Stage, desk: &Desk, seed: u64) -> Result<Exit, Failure> {
+    println!("demo: seed {seed}, folder {} (removed at the end)", stage.folder.path().display());
+    let found = find(desk).await?;
+    let checked = ask(desk, found).await?;
+    print_checked_table(&checked)?;
+    let score = Score::of(&stage.incident, &said(&checked));
+    println!("{score}");
+    Ok(if score.is_perfect() { Exit::Fine } else { Exit::No })
+}
+
+async fn find(desk: &Desk) -> Result<Vec<Arc<Found>>, Failure> {
+    let mut all = Vec::new();
+    for source in &desk.sources {
+        let mut next = None;
+        loop {
+            let page = scan_page(desk, source, next).await?;
+            all.extend(page.found.into_iter().map(Arc::new));
+            next = page.next;
+            if next.is_none() {
+                break;
+            }
+        }
+    }
+    Ok(all)
+}
+
+async fn ask(desk: &Desk, found: Vec<Arc<Found>>) -> Result<Vec<(Arc<Found>, Arc<Checked>)>, Failure> {
+    let progress = Progress::new("checking", found.len());
+    let mut answered = Box::pin(sweep(desk, found));
+    let mut all = Vec::new();
+    while let Some(batch) = answered.next().await {
+        record_batch(desk, &batch).await?;
+        batch.iter().for_each(|_| progress.advance());
+        all.extend(batch);
+    }
+    // The order of answers is chance; the printed one is not.
+    all.sort_by(|(a, _), (b, _)| {
+        let place = |found: &Found| (Arc::clone(&found.finding.item.source), found.finding.item.key.as_str().to_owned());
+        place(a).cmp(&place(b))
+    });
+    Ok(all)
+}
+
+fn said(checked: &[(Arc<Found>, Arc<Checked>)]) -> BTreeMap<(String, String), Said> {
+    checked
+        .iter()
+        .map(|(found, checked)| {
+            let item = &found.finding.item;
+            let said = Said {
+                finding: found.finding.kind,
+                verdict: checked.verdict(),
+                effects: checked.judgement.happened_count(),
+                advice: checked.advice(),
+            };
+            ((item.source.to_string(), item.key.as_str().to_owned()), said)
+        })
+        .collect()
+}

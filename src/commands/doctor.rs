@@ -1,0 +1,132 @@
+//! `unstuck doctor`: every source, provider, permission, clock and preset, each with a clear line.
+
+use super::arguments::{Common, Doctor};
+use super::failure::{Exit, Failure};
+use super::session::{self, AuditUse};
+use crate::domain::evidence::Answer;
+use crate::domain::text::clean;
+use crate::output::json;
+use crate::ports::provider::Question;
+use crate::ports::source::{Examined, Health};
+use crate::workflow::Desk;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A reference that no item has: asking for it shows that a provider answers, and changes nothing.
+const PROBE_REFERENCE: &str = "unstuck-doctor-probe";
+
+#[derive(Serialize)]
+struct Line<'a> {
+    subject: &'a str,
+    what: &'a str,
+    health: &'static str,
+    finding: &'a str,
+}
+
+/// Looks at everything and prints a line each.
+pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Failure> {
+    let settings = session::settings(common)?;
+    let desk = session::desk(common, &settings, AuditUse::Write)?;
+    let mut worst = Health::Good;
+    let mut print = |subject: &str, lines: Vec<Examined>| {
+        for line in lines {
+            worst = worst.max(line.health);
+            let health = word(line.health);
+            if arguments.json {
+                let line = Line { subject, what: &line.what, health, finding: &line.finding };
+                println!("{}", json::line(&line));
+            } else {
+                println!("{health:<11}  {:<22}  {:<10}  {}", clean(subject), line.what, clean(&line.finding));
+            }
+        }
+    };
+    print("configuration", vec![configuration(settings.file.as_deref(), &settings.catalogue)]);
+    for source in &desk.sources {
+        print(&format!("source {}", source.facts().name), source.examine().await);
+    }
+    for (name, provider) in &desk.providers {
+        let line = ask(&**provider).await;
+        print(&format!("provider {name}"), vec![line]);
+    }
+    print("kinds", kinds(&desk));
+    print("audit", vec![audit(&desk, &settings.audit)]);
+    print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))]);
+    Ok(match worst {
+        Health::Good | Health::Doubtful => Exit::Fine,
+        Health::Bad => Exit::No,
+        Health::Unreachable => Exit::Unreachable,
+    })
+}
+
+fn word(health: Health) -> &'static str {
+    match health {
+        Health::Good => "good",
+        Health::Doubtful => "doubtful",
+        Health::Bad => "bad",
+        Health::Unreachable => "unreachable",
+    }
+}
+
+fn good(what: &str, finding: String) -> Examined {
+    Examined { what: what.to_owned(), health: Health::Good, finding }
+}
+
+fn configuration(file: Option<&std::path::Path>, catalogue: &crate::preset::catalogue::Catalogue) -> Examined {
+    let from = file.map_or_else(|| "none; tables are detected".to_owned(), |file| file.display().to_string());
+    good(
+        "file",
+        format!("{from} ({} source and {} provider presets)", catalogue.sources.len(), catalogue.providers.len()),
+    )
+}
+
+async fn ask(provider: &dyn crate::ports::provider::Provider) -> Examined {
+    let question = Question {
+        reference: PROBE_REFERENCE.to_owned(),
+        from: None,
+        fields: BTreeMap::new(),
+        mask: Vec::new(),
+    };
+    let told = provider.ask(&question).await;
+    let place = &provider.facts().place;
+    let (health, finding) = match told.answer {
+        Answer::Complete { .. } => {
+            (Health::Good, format!("{place} answers as its preset says, in {} ms", told.evidence.took_ms))
+        }
+        Answer::Fault(fault) if fault.kind.is_unreachable() => {
+            (Health::Unreachable, format!("{place}: {fault}. Every verdict of it will be `unknown`."))
+        }
+        Answer::Fault(fault) => (Health::Bad, format!("{place}: {fault}. Every verdict of it will be `unknown`.")),
+    };
+    Examined { what: "answer".to_owned(), health, finding }
+}
+
+/// What each kind's policy says; a kind that nobody can be asked about is worth knowing.
+fn kinds(desk: &Desk) -> Vec<Examined> {
+    desk.kinds
+        .iter()
+        .map(|(name, kind)| {
+            let policy = &kind.policy;
+            let (health, check) = match &policy.check {
+                Some(check) => (Health::Good, format!("asks {check}")),
+                None => (Health::Doubtful, "asks nobody: its verdicts are always `unknown`".to_owned()),
+            };
+            let stuck = crate::domain::moment::span(policy.stuck_after);
+            Examined {
+                what: name.to_string(),
+                health,
+                finding: format!("risk {}, stuck after {stuck}, {check}", policy.risk),
+            }
+        })
+        .collect()
+}
+
+fn audit(desk: &Desk, path: &std::path::Path) -> Examined {
+    match &desk.record {
+        Ok(_) => good("file", format!("{} can be written", path.display())),
+        Err(fault) => Examined {
+            what: "file".to_owned(),
+            health: Health::Bad,
+            finding: format!("{}. {} Without it nothing is decided.", fault.what, fault.do_next),
+        },
+    }
+}

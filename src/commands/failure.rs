@@ -1,0 +1,118 @@
+//! Errors at the edge: a kind that decides the exit code, one line what, one line what to do.
+
+use crate::config::ConfigFault;
+use crate::ports::record::RecordFault;
+use crate::ports::source::{SourceFault, SourceFaultKind};
+use crate::workflow::settle::OrderFault;
+use std::fmt;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// Fine.
+    Fine,
+    /// The answer is "no".
+    No,
+    /// Usage or configuration.
+    Usage,
+    /// A source or provider could not be reached.
+    Unreachable,
+    /// Stopped by the operator.
+    Interrupted,
+}
+
+impl Exit {
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::No => 1,
+            Self::Usage => 2,
+            Self::Unreachable => 3,
+            // What shells say of a program that Ctrl-C ended.
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+/// Why a command came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Decides the exit code.
+    pub exit: Exit,
+    /// What happened, one line.
+    pub what: String,
+    /// What to do, one line.
+    pub do_next: String,
+}
+
+impl Failure {
+    /// A failure from its parts.
+    pub fn new(exit: Exit, what: impl Into<String>, do_next: impl Into<String>) -> Self {
+        Self { exit, what: what.into(), do_next: do_next.into() }
+    }
+
+    /// A wrong call.
+    pub fn usage(what: impl Into<String>, do_next: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, what, do_next)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |text: &str| crate::domain::text::clean(&crate::domain::mask::mask_text(text));
+        write!(f, "unstuck: {}\n         {}", line(&self.what), line(&self.do_next))
+    }
+}
+
+impl From<ConfigFault> for Failure {
+    fn from(fault: ConfigFault) -> Self {
+        Self::usage(fault.what, fault.do_next)
+    }
+}
+
+impl From<SourceFault> for Failure {
+    fn from(fault: SourceFault) -> Self {
+        let exit = match fault.kind {
+            SourceFaultKind::Unreachable | SourceFaultKind::Busy | SourceFaultKind::Broken => Exit::Unreachable,
+            SourceFaultKind::Mismatch => Exit::Usage,
+            SourceFaultKind::Interrupted => Exit::Interrupted,
+        };
+        Self::new(exit, fault.what, fault.do_next)
+    }
+}
+
+impl From<RecordFault> for Failure {
+    fn from(fault: RecordFault) -> Self {
+        Self::new(Exit::Unreachable, fault.what, fault.do_next)
+    }
+}
+
+impl From<OrderFault> for Failure {
+    fn from(fault: OrderFault) -> Self {
+        let (what, do_next) = (fault.to_string(), fault.do_next());
+        let exit = match fault {
+            OrderFault::ReadOnly | OrderFault::Record(_) => Exit::No,
+            OrderFault::NoSuchSource(_) => Exit::Usage,
+            OrderFault::Source(fault) => Self::from(fault).exit,
+        };
+        Self::new(exit, what, do_next)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(fault: std::io::Error) -> Self {
+        // A closed pipe (`| head`) is the reader's way to say "enough".
+        let exit = if fault.kind() == std::io::ErrorKind::BrokenPipe { Exit::Fine } else { Exit::Unreachable };
+        Self::new(exit, format!("the output cannot be written ({fault})"), "Check where it goes, and the disk.")
+    }
+}
+
+impl From<csv::Error> for Failure {
+    fn from(fault: csv::Error) -> Self {
+        match fault.into_kind() {
+            csv::ErrorKind::Io(fault) => fault.into(),
+            other => Self::new(Exit::Unreachable, format!("the CSV cannot be written ({other:?})"), "Report this."),
+        }
+    }
+}

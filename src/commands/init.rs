@@ -1,0 +1,136 @@
+//! `unstuck init`: writes a configuration from the databases it is pointed at.
+
+use super::arguments::{Common, Init};
+use super::failure::{Exit, Failure};
+use super::session::tables_of;
+use crate::config::load::known_tables;
+use crate::config::sqlite_path;
+use crate::preset::catalogue::Catalogue;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// How many unknown tables are written as suggestions.
+const SUGGESTED_TABLES_MAX: usize = 20;
+
+/// Writes the configuration.
+pub(super) fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
+    if common.db.is_empty() {
+        return Err(Failure::usage("no database is named", "Point it at one: unstuck init --db sqlite://jobs.db"));
+    }
+    let catalogue = Catalogue::new(&[])
+        .map_err(|fault| Failure::usage(fault.to_string(), "Report this: a built-in preset is wrong."))?;
+    let mut text = HEAD.to_owned();
+    let mut kinds = Vec::new();
+    for url in &common.db {
+        write_database(&mut text, &mut kinds, url, &catalogue)?;
+    }
+    kinds.sort();
+    kinds.dedup();
+    for kind in kinds {
+        let _infallible = write!(text, "{}", KIND.replace("KIND", &kind));
+    }
+    text.push_str(TAIL);
+    if arguments.output == "-" {
+        print!("{text}");
+        return Ok(Exit::Fine);
+    }
+    write_new(&arguments.output, &text)?;
+    eprintln!("Written to {}. Next: unstuck --config {} doctor", arguments.output, arguments.output);
+    Ok(Exit::Fine)
+}
+
+fn write_database(text: &mut String, kinds: &mut Vec<String>, url: &str, catalogue: &Catalogue) -> Result<(), Failure> {
+    let path = sqlite_path(url)?;
+    let path = std::path::absolute(&path).unwrap_or(path);
+    let url = quoted(&format!("sqlite://{}", path.display()));
+    let tables = tables_of(&path)?;
+    let known = known_tables(&tables, catalogue);
+    for preset in &known {
+        let name = quoted(&preset.table);
+        kinds.push(preset.table.clone());
+        let _infallible = write!(
+            text,
+            "\n# {}\n[[sources]]\nname = {name}\nurl = {url}\npreset = \"{}\"\nkind = {name}\n",
+            preset.title, preset.name
+        );
+    }
+    let unknown = tables.iter().filter(|(name, _)| !known.iter().any(|preset| preset.table.eq_ignore_ascii_case(name)));
+    for (name, columns) in unknown.take(SUGGESTED_TABLES_MAX) {
+        let _infallible = write!(text, "{}", suggestion(name, &url, columns));
+    }
+    Ok(())
+}
+
+/// A table that no preset knows, as a mapping to fill in: commented out, because nothing is guessed in silence.
+fn suggestion(name: &str, url: &str, columns: &[String]) -> String {
+    let has = |wanted: &[&str]| columns.iter().find(|column| wanted.iter().any(|word| column.eq_ignore_ascii_case(word)));
+    let or_ask = |column: Option<&String>| column.map_or_else(|| "\"?\"".to_owned(), |column| quoted(column));
+    let lines = [
+        String::new(),
+        format!("The table {} has the columns {}.", shown(name), columns.iter().map(|c| shown(c)).collect::<Vec<_>>().join(", ")),
+        "To read it, take the signs away and fill in what is marked with a question mark.".to_owned(),
+        "[[sources]]".to_owned(),
+        format!("name = {}", quoted(name)),
+        format!("url = {url}"),
+        "[sources.mapping]".to_owned(),
+        format!("table = {}", quoted(name)),
+        format!("key = {}", or_ask(has(&["id", "key", "uuid"]).or(columns.first()))),
+        format!("status = {}", or_ask(has(&["status", "state"]))),
+        format!("version = [{}] # what must be unchanged when a decision is written", or_ask(has(&["updated_at", "status", "state"]))),
+        format!("times = {{ format = \"iso\", updated = {} }}", or_ask(has(&["updated_at", "modified_at", "started_at", "created_at"]))),
+        "state = [".to_owned(),
+        "    { is = \"running\", when = { status = [\"?\"] } },".to_owned(),
+        "    { is = \"failed\", when = { status = [\"?\"] } },".to_owned(),
+        "    { is = \"done\", when = { status = [\"?\"] } },".to_owned(),
+        "]".to_owned(),
+    ];
+    lines.iter().fold(String::new(), |text, line| format!("{text}{}\n", format!("# {line}").trim_end()))
+}
+
+fn shown(text: &str) -> String {
+    crate::domain::text::clean_cut(text, 80)
+}
+
+/// A text as TOML writes it.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+fn write_new(path: &str, text: &str) -> Result<(), Failure> {
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(|fault| {
+        let what = match fault.kind() {
+            std::io::ErrorKind::AlreadyExists => format!("{path}: is there already and was left as it is"),
+            _ => format!("{path}: cannot be written ({fault})"),
+        };
+        Failure::usage(what, "Name another file with --output, or `-` for standard output.")
+    })?;
+    Ok(file.write_all(text.as_bytes())?)
+}
+
+const HEAD: &str = "\
+# unstuck: which databases are read, what each kind of job may take, and who is asked.
+# Try it with `unstuck --config THIS doctor`; every field is explained in config.example.toml.
+
+[audit]
+path = \"audit.db\"
+";
+
+const KIND: &str = "
+[kinds.\"KIND\"]
+# \"safe\": a repeat does no harm; \"check_first\": look before deciding; \"financial\": a repeat costs somebody money.
+risk = \"check_first\"
+stuck_after = \"30m\"
+# Who knows whether the effect happened. Without it every verdict is `unknown`.
+# check = \"ledger.charge\"
+# What the provider knows the item by, and the idempotency key the workers send (leave it out if they send none).
+reference = \"{{ key }}\"
+# idempotency_key = \"{{ key }}\"
+";
+
+const TAIL: &str = "
+# Who is asked. `unstuck presets` lists the presets.
+# [providers.ledger]
+# preset = \"ledger\"
+# base_url = \"https://ledger.example.com\"
+# secret_env = \"UNSTUCK_LEDGER_TOKEN\"
+";

@@ -1,0 +1,106 @@
+//! From the common arguments to settings and a desk.
+
+use super::arguments::Common;
+use super::failure::{Exit, Failure};
+use crate::config::load::{self, Folders};
+use crate::config::{ConfigFault, Settings};
+use crate::domain::filter::Filter;
+use crate::ports::source::{Source, SourceFault};
+use crate::wiring;
+use crate::workflow::Desk;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The settings that the arguments and the configuration add up to.
+pub(super) fn settings(common: &Common) -> Result<Settings, Failure> {
+    let folders = Folders::of_platform();
+    let audit = || folders.clone().map(|known| known.audit_file());
+    let mut settings = if !common.db.is_empty() && common.config.is_none() {
+        let folder = std::env::current_dir().map_err(no_folder)?;
+        load::detect(&common.db, &folder, audit()?, &tables_of)?
+    } else {
+        let file = match &common.config {
+            Some(file) => file.clone(),
+            None => default_file(&folders.clone()?)?,
+        };
+        // An audit that the file names needs no home folder.
+        load::load(&file, audit().unwrap_or_else(|_| PathBuf::from("audit.db")))?
+    };
+    if let Some(audit) = &common.audit_file {
+        settings.audit.clone_from(audit);
+    }
+    Ok(settings)
+}
+
+fn no_folder(fault: std::io::Error) -> Failure {
+    Failure::usage(format!("the current folder cannot be found ({fault})"), "Change to a folder that exists.")
+}
+
+fn default_file(folders: &Folders) -> Result<PathBuf, Failure> {
+    let file = folders.config_file();
+    if file.exists() {
+        return Ok(file);
+    }
+    Err(Failure::usage(
+        format!("there is no configuration at {}", file.display()),
+        "Name one with --config, look into a database with --db sqlite://PATH, or try `unstuck demo`.",
+    ))
+}
+
+/// The tables of a database, for detection.
+pub(super) fn tables_of(path: &Path) -> Result<Vec<(String, Vec<String>)>, ConfigFault> {
+    let tables = crate::adapters::sqlite::tables_of(path).map_err(|fault| ConfigFault::new(fault.what, fault.do_next))?;
+    Ok(tables.into_iter().map(|table| (table.name, table.columns.into_iter().map(|(name, _)| name).collect())).collect())
+}
+
+/// How the audit is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AuditUse {
+    /// Not at all.
+    None,
+    /// To write; a fault is kept for whoever needs it.
+    Write,
+}
+
+/// A desk for one command.
+pub(super) fn desk(common: &Common, settings: &Settings, audit: AuditUse) -> Result<Arc<Desk>, Failure> {
+    let options = wiring::Options {
+        operator: common.operator.clone(),
+        read_only: common.read_only,
+        opens_audit: audit == AuditUse::Write,
+    };
+    Ok(Arc::new(wiring::desk(settings, &options)?))
+}
+
+/// A filter that was typed.
+pub(super) fn filter(typed: Option<&str>) -> Result<Filter, Failure> {
+    Filter::parse(typed.unwrap_or(""))
+        .map_err(|what| Failure::usage(what, "A filter looks like \"kind:invoice finding:stuck age>2h\"."))
+}
+
+/// The sources that are asked for: all, or the named one.
+pub(super) fn sources(desk: &Desk, named: Option<&str>) -> Result<Vec<Arc<dyn Source>>, Failure> {
+    let Some(name) = named else { return Ok(desk.sources.clone()) };
+    match desk.source(name) {
+        Some(source) => Ok(vec![Arc::clone(source)]),
+        None => {
+            let known: Vec<&str> = desk.sources.iter().map(|source| &*source.facts().name).collect();
+            Err(Failure::usage(format!("there is no source `{name}`"), format!("There are {}.", known.join(", "))))
+        }
+    }
+}
+
+/// Tells a source's fault on stderr, so that the other sources still count, and remembers the exit code.
+pub(super) fn tell_source_fault(fault: SourceFault, worst: &mut Exit) {
+    let failure = Failure::from(fault);
+    eprintln!("{failure}");
+    *worst = (*worst).max(failure.exit);
+}
+
+/// Turns a closed output (`| head`) into a good end.
+pub(super) fn end(result: Result<Exit, Failure>) -> Result<Exit, Failure> {
+    match result {
+        Err(failure) if failure.exit == Exit::Fine => Ok(Exit::Fine),
+        other => other,
+    }
+}

@@ -1,0 +1,348 @@
+//! From what was written to what is used: one small function a rule, each with a sentence of its own.
+
+use super::ConfigFault;
+use super::file::{ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry};
+use super::settings::{Settings, SourceSettings};
+use crate::domain::moment::parse_duration;
+use crate::domain::money::Unit;
+use crate::domain::policy::{CheckName, Policy};
+use crate::preset::catalogue::Catalogue;
+use crate::preset::provider::{Lookback, OperationSettings, ProviderPreset, ProviderSettings, SecretPlace};
+use crate::preset::source::SourcePreset;
+use crate::preset::webhook::WebhookSettings;
+use crate::config::kind::Kind;
+use chrono::TimeDelta;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use url::Url;
+
+/// The configured providers, by name.
+type Providers = BTreeMap<Arc<str>, (Arc<ProviderPreset>, ProviderSettings)>;
+
+const SEE_EXAMPLE: &str = "See config.example.toml for a whole one.";
+
+/// Checks a configuration. Relative paths count from `folder`; `audit` is where the audit is when nobody says.
+pub(super) fn check(
+    file: &ConfigFile,
+    folder: &Path,
+    audit: PathBuf,
+    catalogue: Catalogue,
+) -> Result<Settings, ConfigFault> {
+    let providers = file
+        .providers
+        .iter()
+        .map(|(name, entry)| Ok((Arc::from(name.as_str()), provider(name, entry, folder, &catalogue)?)))
+        .collect::<Result<Providers, ConfigFault>>()?;
+    Ok(Settings {
+        operator: operator(file)?,
+        audit: file.audit.as_ref().map_or(audit, |audit| folder.join(&audit.path)),
+        receipts: file.receipts.as_ref().map(|receipts| folder.join(&receipts.path)),
+        sources: sources(&file.sources, folder, &catalogue)?,
+        kinds: file
+            .kinds
+            .iter()
+            .map(|(name, entry)| Ok((Arc::from(name.as_str()), Arc::new(kind(name, entry, &providers)?))))
+            .collect::<Result<_, ConfigFault>>()?,
+        escalation: file.escalation.as_ref().map(|entry| escalation(entry, folder)).transpose()?,
+        providers,
+        catalogue,
+        file: None,
+    })
+}
+
+fn operator(file: &ConfigFile) -> Result<Option<String>, ConfigFault> {
+    match file.operator.as_deref().map(str::trim) {
+        Some("") => Err(ConfigFault::new("`operator` is empty", "Write a name, or take the line out.")),
+        other => Ok(other.map(str::to_owned)),
+    }
+}
+
+fn sources(
+    entries: &[SourceEntry],
+    folder: &Path,
+    catalogue: &Catalogue,
+) -> Result<Vec<SourceSettings>, ConfigFault> {
+    if entries.is_empty() {
+        return Err(ConfigFault::new("no `[[sources]]` are configured", SEE_EXAMPLE));
+    }
+    let mut names = BTreeSet::new();
+    let mut settings = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let source = source(at + 1, entry, folder, catalogue)?;
+        if !names.insert(source.name.clone()) {
+            return Err(ConfigFault::new(
+                format!("two sources are named `{}`", source.name),
+                "Give each source a name of its own.",
+            ));
+        }
+        settings.push(source);
+    }
+    Ok(settings)
+}
+
+fn source(
+    number: usize,
+    entry: &SourceEntry,
+    folder: &Path,
+    catalogue: &Catalogue,
+) -> Result<SourceSettings, ConfigFault> {
+    let Some(name) = entry.name.clone().filter(|name| !name.trim().is_empty()) else {
+        return Err(ConfigFault::new(format!("source {number} has no `name`"), SEE_EXAMPLE));
+    };
+    let Some(url) = &entry.url else {
+        return Err(ConfigFault::new(
+            format!("source `{name}` has no `url`"),
+            "Write where its database is, such as url = \"sqlite://jobs.db\".",
+        ));
+    };
+    let path = sqlite_path(url).map_err(|fault| in_source(&name, &fault))?;
+    let preset = source_preset(&name, entry, catalogue)?;
+    Ok(SourceSettings { name, path: folder.join(path), preset })
+}
+
+fn in_source(name: &str, fault: &ConfigFault) -> ConfigFault {
+    ConfigFault::new(format!("source `{name}`: {}", fault.what), fault.do_next.clone())
+}
+
+fn source_preset(name: &str, entry: &SourceEntry, catalogue: &Catalogue) -> Result<SourcePreset, ConfigFault> {
+    let mut file = match (&entry.preset, &entry.mapping) {
+        (Some(preset), None) => match catalogue.sources.get(preset) {
+            Some((file, _)) => file.clone(),
+            None => {
+                let known: Vec<&str> = catalogue.sources.keys().map(String::as_str).collect();
+                return Err(ConfigFault::new(
+                    format!("source `{name}`: there is no source preset `{preset}`"),
+                    format!("There are {}; your own go into the `presets` folder.", known.join(", ")),
+                ));
+            }
+        },
+        (None, Some(mapping)) => mapping.clone(),
+        _ => {
+            return Err(ConfigFault::new(
+                format!("source `{name}` needs either `preset` or `[sources.mapping]`"),
+                SEE_EXAMPLE,
+            ));
+        }
+    };
+    if file.name.is_empty() {
+        name.clone_into(&mut file.name);
+    }
+    if entry.table.is_some() {
+        file.table.clone_from(&entry.table);
+    }
+    if entry.kind.is_some() || entry.kind_column.is_some() {
+        file.kind.clone_from(&entry.kind);
+        file.kind_column.clone_from(&entry.kind_column);
+    }
+    file.check().map_err(|fault| {
+        ConfigFault::new(format!("source `{name}`: {}", fault.what), "Mend the mapping; docs/presets.md explains each field.")
+    })
+}
+
+/// The file that a database address names.
+///
+/// # Errors
+/// An address of another engine.
+pub fn sqlite_path(url: &str) -> Result<PathBuf, ConfigFault> {
+    for prefix in ["sqlite://", "sqlite:", "file://", "file:"] {
+        if let Some(path) = url.strip_prefix(prefix) {
+            return non_empty(path);
+        }
+    }
+    match url.split_once("://") {
+        Some((engine, _)) => Err(ConfigFault::new(
+            format!("`{}` databases cannot be read by this version", crate::domain::text::clean_cut(engine, 20)),
+            "Name a SQLite file: sqlite://PATH.",
+        )),
+        None => non_empty(url),
+    }
+}
+
+fn non_empty(path: &str) -> Result<PathBuf, ConfigFault> {
+    if path.is_empty() {
+        return Err(ConfigFault::new("the address names no file", "Write sqlite://PATH."));
+    }
+    Ok(PathBuf::from(path))
+}
+
+fn kind(name: &str, entry: &KindEntry, providers: &Providers) -> Result<Kind, ConfigFault> {
+    let Some(risk) = entry.risk else {
+        return Err(ConfigFault::new(
+            format!("kind `{name}` has no `risk`"),
+            "Write risk = \"safe\", \"check_first\" or \"financial\".",
+        ));
+    };
+    let span = |text: &Option<String>, field: &str, default: TimeDelta| match text {
+        Some(text) => positive(text).map_err(|what| in_field(&format!("kind `{name}`"), field, &what)),
+        None => Ok(default),
+    };
+    let text = |text: &Option<String>| text.as_deref().map(Arc::from);
+    if entry.currency.is_some() && entry.amount.is_none() {
+        return Err(ConfigFault::new(
+            format!("kind `{name}` has a `currency` and no `amount`"),
+            "Write the template of the amount too, or take the currency out.",
+        ));
+    }
+    let policy = Policy {
+        kind: name.into(),
+        risk,
+        stuck_after: span(&entry.stuck_after, "stuck_after", Policy::STUCK_AFTER)?,
+        check: entry.check.as_deref().map(|check| check_name(name, check, providers)).transpose()?,
+        reference: text(&entry.reference).unwrap_or_else(|| "{{ key }}".into()),
+        idempotency_key: text(&entry.idempotency_key),
+        amount: text(&entry.amount),
+        currency: text(&entry.currency),
+        amount_unit: entry.amount_unit.unwrap_or(Unit::Major),
+        evidence_age_max: span(&entry.evidence_age_max, "evidence_age_max", Policy::EVIDENCE_AGE_MAX)?,
+        mask: entry.mask.clone(),
+    };
+    Kind::new(policy)
+        .map_err(|what| ConfigFault::new(format!("kind `{name}`: {what}"), "A template looks like \"{{ key }}\"."))
+}
+
+fn in_field(place: &str, field: &str, what: &str) -> ConfigFault {
+    ConfigFault::new(format!("{place}: `{field}`: {what}"), SEE_EXAMPLE)
+}
+
+fn positive(text: &str) -> Result<TimeDelta, String> {
+    match parse_duration(text)? {
+        span if span > TimeDelta::zero() => Ok(span),
+        _ => Err(format!("`{text}` must be longer than nothing")),
+    }
+}
+
+fn check_name(kind: &str, text: &str, providers: &Providers) -> Result<CheckName, ConfigFault> {
+    let fault = |what: String, do_next: String| Err(ConfigFault::new(format!("kind `{kind}`: {what}"), do_next));
+    let Some((provider, operation)) = text.split_once('.') else {
+        return fault(
+            format!("`check` is `{text}`"),
+            "Write it as \"provider.operation\", such as \"ledger.charge\".".to_owned(),
+        );
+    };
+    let Some((preset, _)) = providers.get(provider) else {
+        return fault(
+            format!("`check` names the provider `{provider}`, which is not configured"),
+            format!("Add a section [providers.{provider}]."),
+        );
+    };
+    if !preset.operations.contains_key(operation) {
+        let known: Vec<&str> = preset.operations.keys().map(String::as_str).collect();
+        return fault(
+            format!("provider `{provider}` has no operation `{operation}`"),
+            format!("It has {}.", known.join(", ")),
+        );
+    }
+    Ok(CheckName { provider: provider.into(), operation: operation.into() })
+}
+
+fn provider(
+    name: &str,
+    entry: &ProviderEntry,
+    folder: &Path,
+    catalogue: &Catalogue,
+) -> Result<(Arc<ProviderPreset>, ProviderSettings), ConfigFault> {
+    let fault = |what: String, do_next: &str| ConfigFault::new(format!("provider `{name}`: {what}"), do_next);
+    let preset_name = entry.preset.as_deref().unwrap_or(name);
+    let Some(preset) = catalogue.providers.get(preset_name) else {
+        let known: Vec<&str> = catalogue.providers.keys().map(String::as_str).collect();
+        return Err(fault(
+            format!("there is no provider preset `{preset_name}`"),
+            &format!("There are {}; your own go into the `presets` folder.", known.join(", ")),
+        ));
+    };
+    let base_url = match (&entry.base_url, &preset.base_url) {
+        (Some(text), _) => ProviderSettings::parse_base_url(text)
+            .map_err(|what| fault(what, "Write base_url = \"https://HOST\"."))?,
+        (None, Some(url)) => url.clone(),
+        (None, None) => return Err(fault("`base_url` is missing".to_owned(), "Write where it is: base_url = \"https://HOST\".")),
+    };
+    let proxy = entry
+        .proxy
+        .as_deref()
+        .map(|text| Url::parse(text).map_err(|_| fault(format!("`proxy` `{text}` is no URL"), "Write proxy = \"http://HOST:PORT\".")))
+        .transpose()?;
+    if let Some(unknown) = entry.operations.keys().find(|operation| !preset.operations.contains_key(*operation)) {
+        let known: Vec<&str> = preset.operations.keys().map(String::as_str).collect();
+        return Err(fault(format!("it has no operation `{unknown}`"), &format!("It has {}.", known.join(", "))));
+    }
+    let settings = ProviderSettings {
+        base_url,
+        secret: secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
+            .map_err(|what| fault(what.to_owned(), "Keep one of the two."))?,
+        variables: entry.variables.clone(),
+        proxy,
+        certificates: entry.certificates.as_ref().map(|path| folder.join(path)),
+        pace_per_second: entry.pace_per_second.map(|pace| positive_pace(pace, &fault)).transpose()?,
+        in_flight_max: entry.in_flight_max.map(|count| positive_count(count, &fault)).transpose()?,
+        operations: entry
+            .operations
+            .iter()
+            .map(|(operation, entry)| Ok((operation.clone(), operation_settings(name, operation, entry)?)))
+            .collect::<Result<_, ConfigFault>>()?,
+    };
+    Ok((Arc::clone(preset), settings))
+}
+
+fn positive_pace(pace: f64, fault: &impl Fn(String, &str) -> ConfigFault) -> Result<f64, ConfigFault> {
+    if pace.is_finite() && pace > 0.0 {
+        Ok(pace)
+    } else {
+        Err(fault(format!("`pace_per_second` is {pace}"), "Write how many requests a second it may get, such as 10."))
+    }
+}
+
+fn positive_count(count: usize, fault: &impl Fn(String, &str) -> ConfigFault) -> Result<usize, ConfigFault> {
+    if count > 0 {
+        Ok(count)
+    } else {
+        Err(fault("`in_flight_max` is 0".to_owned(), "Write how many checks may run at once, such as 4."))
+    }
+}
+
+fn secret(env: Option<&str>, file: Option<&str>, folder: &Path) -> Result<Option<SecretPlace>, &'static str> {
+    match (env, file) {
+        (Some(_), Some(_)) => Err("`secret_env` and `secret_file` exclude each other"),
+        (Some(name), None) => Ok(Some(SecretPlace::Env(name.to_owned()))),
+        (None, Some(path)) => Ok(Some(SecretPlace::File(folder.join(path)))),
+        (None, None) => Ok(None),
+    }
+}
+
+fn operation_settings(provider: &str, name: &str, entry: &OperationEntry) -> Result<OperationSettings, ConfigFault> {
+    let place = format!("provider `{provider}`, operation `{name}`");
+    let span = |text: &Option<String>, field: &str| {
+        text.as_deref().map(|text| parse_duration(text).map_err(|what| in_field(&place, field, &what))).transpose()
+    };
+    let fault = |what: String, do_next: &str| ConfigFault::new(format!("{place}: {what}"), do_next);
+    Ok(OperationSettings {
+        settle: span(&entry.settle, "settle")?,
+        lookback: entry
+            .lookback
+            .as_deref()
+            .map(|text| Lookback::parse(text).map_err(|what| in_field(&place, "lookback", &what)))
+            .transpose()?,
+        key_ttl: span(&entry.key_ttl, "key_ttl")?,
+        pace_per_second: entry.pace_per_second.map(|pace| positive_pace(pace, &fault)).transpose()?,
+        in_flight_max: entry.in_flight_max.map(|count| positive_count(count, &fault)).transpose()?,
+    })
+}
+
+fn escalation(entry: &EscalationEntry, folder: &Path) -> Result<WebhookSettings, ConfigFault> {
+    let fault = |what: String, do_next: &str| ConfigFault::new(format!("escalation: {what}"), do_next);
+    let Some(url) = entry.url.as_deref() else {
+        return Err(fault("`url` is missing".to_owned(), "Write the address that takes a POST, or take the section out."));
+    };
+    let with_form = |what: String| fault(what, "Write url = \"https://HOST/PATH\" and headers as templates.");
+    let mut settings =
+        WebhookSettings::new(url).and_then(|settings| settings.with_headers(&entry.headers)).map_err(with_form)?;
+    settings.secret = secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
+        .map_err(|what| fault(what.to_owned(), "Keep one of the two."))?;
+    if let Some(body) = &entry.body {
+        settings = settings.with_body(body).map_err(with_form)?;
+    }
+    if let Some(header) = &entry.dedup_header {
+        settings.dedup_header.clone_from(header);
+    }
+    Ok(settings)
+}

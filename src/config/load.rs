@@ -1,0 +1,185 @@
+//! Finding and reading the configuration, or doing without one.
+
+use super::check::{check, sqlite_path};
+use super::file::ConfigFile;
+use super::settings::{Settings, SourceSettings};
+use super::ConfigFault;
+use crate::preset::catalogue::{Catalogue, one_line};
+use crate::preset::source::SourcePreset;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The file's name in the platform's configuration folder.
+const FILE_NAME: &str = "config.toml";
+/// The audit's name in the state folder.
+const AUDIT_NAME: &str = "audit.db";
+/// Where an operator's own presets are, beside the configuration.
+const PRESETS_FOLDER: &str = "presets";
+
+/// The platform's folders of this program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// Configuration.
+    pub config: PathBuf,
+    /// State: the audit.
+    pub state: PathBuf,
+}
+
+impl Folders {
+    /// The platform's folders.
+    ///
+    /// # Errors
+    /// No home folder.
+    pub fn of_platform() -> Result<Self, ConfigFault> {
+        use etcetera::{BaseStrategy, choose_base_strategy};
+        let base = choose_base_strategy()
+            .map_err(|_| ConfigFault::new("there is no home folder", "Set $HOME, or name a file with --config."))?;
+        let state = base.state_dir().unwrap_or_else(|| base.data_dir());
+        Ok(Self { config: base.config_dir().join("unstuck"), state: state.join("unstuck") })
+    }
+
+    /// Where the configuration is looked for when nobody names one.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join(FILE_NAME)
+    }
+
+    /// Where the audit is when nobody says.
+    pub fn audit_file(&self) -> PathBuf {
+        self.state.join(AUDIT_NAME)
+    }
+}
+
+/// Reads a configuration file.
+///
+/// # Errors
+/// What is wrong with it, or with a preset it uses.
+pub fn load(path: &Path, audit: PathBuf) -> Result<Settings, ConfigFault> {
+    let text = std::fs::read_to_string(path).map_err(|fault| unreadable(path, &fault))?;
+    let shown = path.display();
+    let file: ConfigFile = toml::from_str(&text).map_err(|fault| {
+        ConfigFault::new(format!("{shown}: {}", one_line(&fault, &text)), "Mend the file; config.example.toml is a whole one.")
+    })?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let catalogue = read_catalogue(folder, file.presets.as_deref())?;
+    let mut settings = check(&file, folder, audit, catalogue)
+        .map_err(|fault| ConfigFault::new(format!("{shown}: {}", fault.what), fault.do_next))?;
+    settings.file = Some(path.to_owned());
+    Ok(settings)
+}
+
+fn unreadable(path: &Path, fault: &std::io::Error) -> ConfigFault {
+    let what = match fault.kind() {
+        std::io::ErrorKind::NotFound => format!("{}: there is no such file", path.display()),
+        std::io::ErrorKind::InvalidData => format!("{}: is not UTF-8 text", path.display()),
+        _ => format!("{}: cannot be read ({fault})", path.display()),
+    };
+    ConfigFault::new(what, "Name the configuration with --config, or do without one: --db sqlite://PATH.")
+}
+
+/// The built-in presets and those of a folder beside the configuration.
+fn read_catalogue(folder: &Path, named: Option<&str>) -> Result<Catalogue, ConfigFault> {
+    let presets = folder.join(named.unwrap_or(PRESETS_FOLDER));
+    let own = match (std::fs::read_dir(&presets), named) {
+        (Ok(entries), _) => read_presets(entries, &presets)?,
+        (Err(fault), Some(_)) => {
+            return Err(ConfigFault::new(
+                format!("{}: the presets cannot be read ({fault})", presets.display()),
+                "Mend `presets`, or take the line out.",
+            ));
+        }
+        (Err(_), None) => Vec::new(),
+    };
+    Catalogue::new(&own).map_err(|fault| {
+        ConfigFault::new(fault.to_string(), "Mend the preset; docs/presets.md explains each field.")
+    })
+}
+
+fn read_presets(entries: std::fs::ReadDir, folder: &Path) -> Result<Vec<(String, String)>, ConfigFault> {
+    let unreadable = |fault: std::io::Error| {
+        ConfigFault::new(format!("{}: cannot be read ({fault})", folder.display()), "Mend it, or move it away.")
+    };
+    let mut own = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let text = std::fs::read_to_string(&path).map_err(|fault| {
+                ConfigFault::new(format!("{}: cannot be read ({fault})", path.display()), "Mend it, or move it away.")
+            })?;
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            own.push((name, text));
+        }
+    }
+    own.sort();
+    Ok(own)
+}
+
+/// What an adapter tells of a database: its tables and their columns.
+pub type TablesOf<'a> = &'a dyn Fn(&Path) -> Result<Vec<(String, Vec<String>)>, ConfigFault>;
+
+/// Settings without a configuration: the known tables of some databases.
+///
+/// # Errors
+/// A database that cannot be read, or none with a known table.
+pub fn detect(urls: &[String], folder: &Path, audit: PathBuf, tables_of: TablesOf<'_>) -> Result<Settings, ConfigFault> {
+    let catalogue = read_catalogue(folder, None)?;
+    let mut sources = Vec::new();
+    for url in urls {
+        let path = sqlite_path(url)?;
+        let tables = tables_of(&path)?;
+        let found = known_tables(&tables, &catalogue);
+        if found.is_empty() {
+            let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+            let there = if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
+            return Err(ConfigFault::new(
+                format!("{}: no table that is known ({there})", path.display()),
+                "Map your table in a configuration: see config.example.toml, or run `unstuck init`.",
+            ));
+        }
+        sources.extend(found.into_iter().map(|preset| SourceSettings {
+            name: preset.table.clone(),
+            path: path.clone(),
+            preset,
+        }));
+    }
+    make_names_differ(&mut sources);
+    Ok(Settings {
+        operator: None,
+        audit,
+        receipts: None,
+        sources,
+        kinds: BTreeMap::new(),
+        providers: BTreeMap::new(),
+        escalation: None,
+        catalogue,
+        file: None,
+    })
+}
+
+/// The presets whose table is there with all its columns.
+pub fn known_tables(tables: &[(String, Vec<String>)], catalogue: &Catalogue) -> Vec<SourcePreset> {
+    let fits = |preset: &SourcePreset| {
+        preset.detect.as_ref().is_some_and(|detect| {
+            tables.iter().any(|(name, columns)| {
+                name.eq_ignore_ascii_case(&detect.table)
+                    && detect.columns.iter().all(|wanted| columns.iter().any(|has| has.eq_ignore_ascii_case(wanted)))
+            })
+        })
+    };
+    catalogue.sources.values().map(|(_, preset)| preset).filter(|preset| fits(preset)).cloned().collect()
+}
+
+/// Several databases may have the same table: then the file's name comes before it.
+fn make_names_differ(sources: &mut [SourceSettings]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for source in sources.iter() {
+        *seen.entry(source.name.clone()).or_default() += 1;
+    }
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    for source in sources.iter_mut().filter(|source| seen.get(&source.name).is_some_and(|count| *count > 1)) {
+        let stem = source.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = format!("{stem}.{}", source.name);
+        let number = numbers.entry(name.clone()).or_default();
+        *number += 1;
+        source.name = if *number == 1 { name } else { format!("{name}#{number}") };
+    }
+}

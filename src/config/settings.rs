@@ -1,0 +1,44 @@
+//! What the program uses: everything present, everything checked.
+
+use crate::preset::catalogue::Catalogue;
+use crate::preset::provider::{ProviderPreset, ProviderSettings};
+use crate::preset::source::SourcePreset;
+use crate::preset::webhook::WebhookSettings;
+use crate::config::kind::Kind;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The settings of one run.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The operator's name; `None` leaves it to the account's.
+    pub operator: Option<String>,
+    /// Where the audit is.
+    pub audit: PathBuf,
+    /// Where receipts go; `None` for nowhere.
+    pub receipts: Option<PathBuf>,
+    /// The sources, in order.
+    pub sources: Vec<SourceSettings>,
+    /// The kinds with a policy of their own.
+    pub kinds: BTreeMap<Arc<str>, Arc<Kind>>,
+    /// Who is asked, by name.
+    pub providers: BTreeMap<Arc<str>, (Arc<ProviderPreset>, ProviderSettings)>,
+    /// Where escalations go; `None` puts them on the record alone.
+    pub escalation: Option<WebhookSettings>,
+    /// Every preset there is.
+    pub catalogue: Catalogue,
+    /// The configuration file; `None` without one.
+    pub file: Option<PathBuf>,
+}
+
+/// One source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceSettings {
+    /// Its name.
+    pub name: String,
+    /// The SQLite file.
+    pub path: PathBuf,
+    /// How it is read.
+    pub preset: SourcePreset,
+}

@@ -1,0 +1,304 @@
+//! The keymap: one table from which key handling, help and footer are drawn.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// What a key can mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// One line down.
+    Down,
+    /// One line up.
+    Up,
+    /// Half a page down.
+    HalfDown,
+    /// Half a page up.
+    HalfUp,
+    /// A page down.
+    PageDown,
+    /// A page up.
+    PageUp,
+    /// To the first line.
+    Top,
+    /// To the last line.
+    Bottom,
+    /// Look at what is under the cursor.
+    Open,
+    /// To the other pane.
+    OtherPane,
+    /// Cancel what runs, else go back.
+    Back,
+    /// Select or deselect the finding.
+    Select,
+    /// Select every finding shown.
+    SelectAll,
+    /// Open the filter box.
+    Filter,
+    /// Sort by the next column.
+    SortNext,
+    /// Turn the order round.
+    SortReverse,
+    /// Read the sources again.
+    Refresh,
+    /// Ask the provider of what is selected, or of the finding under the cursor.
+    Check,
+    /// Ask the providers of every finding shown.
+    CheckAll,
+    /// Open the dialog that marks done.
+    MarkDone,
+    /// Open the dialog that retries.
+    Retry,
+    /// Open the dialog that escalates.
+    Escalate,
+    /// Show hidden fields, on record; again hides them.
+    Unmask,
+    /// Copy the key to the clipboard.
+    CopyKey,
+    /// Show the audit.
+    Audit,
+    /// Turn the mouse on or off.
+    Mouse,
+    /// Show the help.
+    Help,
+    /// Stop as the shell's job.
+    Suspend,
+    /// End the program.
+    Quit,
+    /// End the program from anywhere.
+    QuitNow,
+    /// Keep the filter as typed.
+    KeepFilter,
+    /// To the dialog's next field.
+    NextField,
+    /// To the dialog's previous field.
+    PreviousField,
+    /// Insist against the advice, or not.
+    Insist,
+    /// Confirm on the dialog's button.
+    Confirm,
+    /// Confirm with the word that was typed.
+    ConfirmTyped,
+    /// Leave the dialog; nothing is written by that.
+    Cancel,
+    /// Close a message that was read.
+    Close,
+    /// Stop before the next decision of a running series.
+    StopDeciding,
+}
+
+/// Where a key is pressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// The list of findings.
+    Findings,
+    /// The item beside it.
+    Item,
+    /// The list of audit entries.
+    Audit,
+    /// One audit entry.
+    Entry,
+    /// The filter box.
+    Filter,
+    /// The reason in a dialog.
+    Reason,
+    /// The "insist" switch in a dialog.
+    Insist,
+    /// The button in a dialog.
+    Button,
+    /// The word to type in a dialog.
+    Typed,
+    /// A dialog in which nothing can be confirmed.
+    Blocked,
+    /// Decisions that are being written.
+    Writing,
+    /// Something to read: help, outcome, what was recovered.
+    Reading,
+}
+
+impl Place {
+    /// Whether printable keys are text there, and nothing else.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Filter | Self::Reason | Self::Typed)
+    }
+}
+
+/// One key, as the table spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    code: KeyCode,
+    control: bool,
+}
+
+const fn key(code: KeyCode) -> Key {
+    Key { code, control: false }
+}
+
+const fn char(character: char) -> Key {
+    key(KeyCode::Char(character))
+}
+
+const fn ctrl(character: char) -> Key {
+    Key { code: KeyCode::Char(character), control: true }
+}
+
+impl Key {
+    /// Whether this key was pressed.
+    pub fn is_pressed(self, event: KeyEvent) -> bool {
+        let control = event.modifiers.contains(KeyModifiers::CONTROL);
+        let other = event.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SUPER | KeyModifiers::META);
+        self.code == event.code && self.control == control && !other
+    }
+
+    /// The key as the help spells it.
+    pub fn spelled(self) -> String {
+        let name = match self.code {
+            KeyCode::Char(' ') => "Space".to_owned(),
+            KeyCode::Char(character) => character.to_string(),
+            KeyCode::PageUp => "PgUp".to_owned(),
+            KeyCode::PageDown => "PgDn".to_owned(),
+            KeyCode::BackTab => "Shift-Tab".to_owned(),
+            other => other.to_string(),
+        };
+        if self.control { format!("Ctrl-{name}") } else { name }
+    }
+
+    /// An event as a terminal sends it, for tests.
+    pub fn event(self) -> KeyEvent {
+        KeyEvent::new(self.code, if self.control { KeyModifiers::CONTROL } else { KeyModifiers::NONE })
+    }
+}
+
+/// Under which heading of the help a key stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Finding things out.
+    Look,
+    /// Decisions.
+    Decide,
+    /// Moving about.
+    Move,
+    /// Inside a dialog.
+    Dialog,
+    /// The program itself.
+    Program,
+}
+
+impl Group {
+    /// Every group, in the order of the help.
+    pub const ALL: [Self; 5] = [Self::Look, Self::Decide, Self::Move, Self::Dialog, Self::Program];
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Look => "Look",
+            Self::Decide => "Decide (each opens a dialog; nothing is written before you confirm there)",
+            Self::Move => "Move",
+            Self::Dialog => "In a dialog",
+            Self::Program => "Program",
+        }
+    }
+}
+
+/// One line of the keymap.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding {
+    /// What the keys mean.
+    pub action: Action,
+    /// The keys; the first one stands in the footer.
+    pub keys: &'static [Key],
+    /// Where they mean it.
+    pub places: &'static [Place],
+    /// Its heading in the help.
+    pub group: Group,
+    /// One line for the help.
+    pub help: &'static str,
+    /// Its word in the footer; empty where the footer does without.
+    pub label: &'static str,
+}
+
+use Action as A;
+use Place as P;
+
+const LISTS: &[Place] = &[P::Findings, P::Item, P::Audit, P::Entry];
+const SCROLLS: &[Place] = &[P::Findings, P::Item, P::Audit, P::Entry, P::Reading, P::Writing, P::Blocked];
+const SCROLLS_TOO: &[Place] = &[
+    P::Findings, P::Item, P::Audit, P::Entry, P::Reading, P::Writing, P::Blocked, P::Button, P::Insist, P::Reason,
+    P::Typed, P::Filter,
+];
+const ITEMS: &[Place] = &[P::Findings, P::Item];
+const FIELDS: &[Place] = &[P::Reason, P::Insist, P::Button, P::Typed];
+const EVERYWHERE: &[Place] = &[
+    P::Findings, P::Item, P::Audit, P::Entry, P::Filter, P::Reason, P::Insist, P::Button, P::Typed, P::Blocked,
+    P::Writing, P::Reading,
+];
+
+const fn bind(
+    action: Action,
+    keys: &'static [Key],
+    places: &'static [Place],
+    group: Group,
+    label: &'static str,
+    help: &'static str,
+) -> Binding {
+    Binding { action, keys, places, group, help, label }
+}
+
+/// The whole keymap.
+#[rustfmt::skip]
+pub const KEYMAP: &[Binding] = &[
+    bind(A::Check, &[char('c')], ITEMS, Group::Look, "check", "ask the provider of this finding (or of those selected)"),
+    bind(A::CheckAll, &[char('C')], &[P::Findings], Group::Look, "check all", "ask the providers of all findings shown"),
+    bind(A::Open, &[key(KeyCode::Enter), char('l'), key(KeyCode::Right)], &[P::Findings, P::Audit], Group::Look, "open", "look at it: row, payload, evidence, history"),
+    bind(A::MarkDone, &[char('d')], ITEMS, Group::Decide, "done", "mark done: the effect is there"),
+    bind(A::Retry, &[char('r')], ITEMS, Group::Decide, "retry", "retry: let the job system try again"),
+    bind(A::Escalate, &[char('e')], ITEMS, Group::Decide, "escalate", "escalate: hand it to somebody else"),
+    bind(A::Select, &[char(' ')], &[P::Findings], Group::Decide, "select", "select or deselect; a decision then takes all selected"),
+    bind(A::SelectAll, &[char('a'), char('*')], &[P::Findings], Group::Decide, "", "select all findings shown, or none"),
+    bind(A::Filter, &[char('/')], ITEMS, Group::Look, "filter", "filter: words, kind:invoice finding:stuck verdict:unknown age>2h -timeout"),
+    bind(A::SortNext, &[char('s')], ITEMS, Group::Look, "sort", "sort by the next column"),
+    bind(A::SortReverse, &[char('S')], ITEMS, Group::Look, "", "turn the order round"),
+    bind(A::Refresh, &[char('R')], ITEMS, Group::Look, "refresh", "read the sources again"),
+    bind(A::Refresh, &[char('R')], &[P::Audit, P::Entry], Group::Look, "refresh", "read the audit again"),
+    bind(A::Unmask, &[char('u')], ITEMS, Group::Look, "", "show hidden fields of this item (goes on record); again hides them"),
+    bind(A::CopyKey, &[char('y')], LISTS, Group::Look, "", "copy the key to the clipboard"),
+    bind(A::Audit, &[char('A')], LISTS, Group::Look, "audit", "the audit: who did what, newest first"),
+    bind(A::Down, &[char('j'), key(KeyCode::Down)], SCROLLS, Group::Move, "", "one line down"),
+    bind(A::Up, &[char('k'), key(KeyCode::Up)], SCROLLS, Group::Move, "", "one line up"),
+    bind(A::Down, &[key(KeyCode::Down)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll the text above the fields down"),
+    bind(A::Up, &[key(KeyCode::Up)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll it up"),
+    bind(A::HalfDown, &[ctrl('d')], SCROLLS, Group::Move, "", "half a page down"),
+    bind(A::HalfUp, &[ctrl('u')], SCROLLS, Group::Move, "", "half a page up"),
+    bind(A::PageDown, &[key(KeyCode::PageDown), ctrl('f')], SCROLLS_TOO, Group::Move, "", "a page down"),
+    bind(A::PageUp, &[key(KeyCode::PageUp), ctrl('b')], SCROLLS_TOO, Group::Move, "", "a page up"),
+    bind(A::Top, &[char('g'), key(KeyCode::Home)], SCROLLS, Group::Move, "", "to the first line"),
+    bind(A::Bottom, &[char('G'), key(KeyCode::End)], SCROLLS, Group::Move, "", "to the last line"),
+    bind(A::OtherPane, &[key(KeyCode::Tab)], ITEMS, Group::Move, "", "between list and item"),
+    bind(A::Back, &[key(KeyCode::Esc), char('h'), key(KeyCode::Left)], LISTS, Group::Move, "back", "cancel running checks, else back, clear the selection, clear the filter"),
+    bind(A::KeepFilter, &[key(KeyCode::Enter)], &[P::Filter], Group::Dialog, "keep the filter", "keep the filter as typed"),
+    bind(A::NextField, &[key(KeyCode::Tab), key(KeyCode::Enter)], &[P::Reason, P::Insist], Group::Dialog, "next field", "to the next field"),
+    bind(A::NextField, &[key(KeyCode::Tab)], &[P::Button, P::Typed], Group::Dialog, "", "to the next field"),
+    bind(A::PreviousField, &[key(KeyCode::BackTab)], FIELDS, Group::Dialog, "", "to the previous field"),
+    bind(A::Insist, &[char(' ')], &[P::Insist], Group::Dialog, "insist or not", "insist against the advice, or not"),
+    bind(A::Confirm, &[char('y')], &[P::Button], Group::Dialog, "confirm", "confirm, on the button; Enter alone never does"),
+    bind(A::ConfirmTyped, &[key(KeyCode::Enter)], &[P::Typed], Group::Dialog, "confirm what you typed", "confirm once the word asked for is typed"),
+    bind(A::StopDeciding, &[key(KeyCode::Esc)], &[P::Writing], Group::Dialog, "stop before the next", "stop before the next one; the one begun is carried to its outcome"),
+    bind(A::Cancel, &[key(KeyCode::Esc)], &[P::Filter, P::Reason, P::Insist, P::Button, P::Typed, P::Blocked], Group::Dialog, "cancel", "leave the dialog; nothing is written"),
+    bind(A::Close, &[key(KeyCode::Esc), key(KeyCode::Enter), char('q')], &[P::Reading], Group::Dialog, "close", "close what you have read"),
+    bind(A::Mouse, &[char('m')], LISTS, Group::Program, "", "mouse on or off (off leaves selecting text to the terminal)"),
+    bind(A::Help, &[char('?')], LISTS, Group::Program, "help", "this help"),
+    bind(A::Suspend, &[ctrl('z')], EVERYWHERE, Group::Program, "", "stop as the shell's job; `fg` comes back"),
+    bind(A::Quit, &[char('q')], LISTS, Group::Program, "quit", "quit; a write that has begun is waited for"),
+    bind(A::QuitNow, &[ctrl('c')], EVERYWHERE, Group::Program, "", "quit from anywhere"),
+];
+
+/// What a key means in a place; `None` where it means nothing.
+pub fn action_of(place: Place, event: KeyEvent) -> Option<Action> {
+    KEYMAP
+        .iter()
+        .find(|binding| binding.places.contains(&place) && binding.keys.iter().any(|key| key.is_pressed(event)))
+        .map(|binding| binding.action)
+}
+
+/// The lines of the keymap that have a word in a place's footer.
+pub fn footer_of(place: Place) -> impl Iterator<Item = &'static Binding> {
+    KEYMAP.iter().filter(move |binding| binding.places.contains(&place) && !binding.label.is_empty())
+}

@@ -1,0 +1,332 @@
+//! What the console knows, and nothing of how it is drawn.
+
+pub mod audit;
+pub mod bulk;
+pub mod decision;
+pub mod findings;
+pub mod item;
+pub mod settling;
+pub mod sort;
+
+use crate::console::keymap::Place;
+use crate::console::task::Task;
+use crate::console::theme::Theme;
+use crate::console::Setup;
+use crate::workflow::recover::Recovered;
+use audit::AuditView;
+use bulk::BulkDialog;
+use chrono::{DateTime, TimeDelta, Utc};
+use decision::DecisionDialog;
+use findings::{Findings, Identity};
+use item::Looked;
+use ratatui::layout::Size;
+use settling::Settling;
+use tui_input::Input;
+
+/// Something that is being loaded, or was.
+#[derive(Debug, Clone, Default)]
+pub enum Loading<T> {
+    /// Nobody asked for it.
+    #[default]
+    Idle,
+    /// It is under way.
+    Loading {
+        /// The task's number.
+        run: u64,
+        /// Since when.
+        since: DateTime<Utc>,
+    },
+    /// It is there.
+    Ready {
+        /// Since when.
+        at: DateTime<Utc>,
+        /// What came.
+        value: T,
+    },
+    /// It could not be had.
+    Failed {
+        /// What happened, one line.
+        what: String,
+        /// What to do, one line.
+        do_next: String,
+    },
+}
+
+impl<T> Loading<T> {
+    /// Whether a task of that number is waited for.
+    pub fn awaits(&self, number: u64) -> bool {
+        matches!(self, Self::Loading { run, .. } if *run == number)
+    }
+
+    /// What came, if it did.
+    pub fn ready(&self) -> Option<&T> {
+        match self {
+            Self::Ready { value, .. } => Some(value),
+            Self::Idle | Self::Loading { .. } | Self::Failed { .. } => None,
+        }
+    }
+}
+
+/// Which of the two screens is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Screen {
+    /// Findings and item.
+    Findings,
+    /// The audit.
+    Audit,
+}
+
+/// Which pane has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    /// The list.
+    List,
+    /// What is beside it.
+    Detail,
+}
+
+/// What lies on top of the screen: one thing at a time.
+#[derive(Debug, Default)]
+pub enum Dialog {
+    /// Nothing.
+    #[default]
+    None,
+    /// The help, scrolled so far.
+    Help(u16),
+    /// The filter box.
+    Filter(FilterBox),
+    /// A decision on one item.
+    Decision(Box<DecisionDialog>),
+    /// A decision on several items.
+    Bulk(Box<BulkDialog>),
+    /// What comes of decisions, scrolled so far.
+    Outcome(u16),
+    /// Decisions that had broken off, scrolled so far.
+    Recovered(Vec<Recovered>, u16),
+}
+
+/// The filter box.
+#[derive(Debug)]
+pub struct FilterBox {
+    /// What is typed.
+    pub input: Input,
+    /// What was there before, for `Esc`.
+    pub before: String,
+    /// Why it is no filter yet.
+    pub fault: Option<String>,
+}
+
+/// How weighty a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// Worth knowing.
+    Info,
+    /// It went well.
+    Good,
+    /// It did not work.
+    Alarm,
+}
+
+/// A line for the operator: what, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// How weighty.
+    pub tone: Tone,
+    /// What happened.
+    pub what: String,
+    /// What to do; empty where nothing is to be done.
+    pub do_next: String,
+}
+
+impl Notice {
+    /// Something worth knowing.
+    pub fn info(what: impl Into<String>) -> Self {
+        Self { tone: Tone::Info, what: what.into(), do_next: String::new() }
+    }
+
+    /// Something that went wrong, and what to do.
+    pub fn alarm(what: impl Into<String>, do_next: impl Into<String>) -> Self {
+        Self { tone: Tone::Alarm, what: what.into(), do_next: do_next.into() }
+    }
+}
+
+/// One source as the header shows it.
+#[derive(Debug, Clone)]
+pub struct SourceState {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub place: String,
+    /// Why it could not be read the last time: what, and what to do.
+    pub fault: Option<(String, String)>,
+    /// How far its clock is ahead of ours; `None` before it was read.
+    pub clock_gap: Option<TimeDelta>,
+}
+
+/// The scan of all sources.
+#[derive(Debug, Clone, Copy)]
+pub struct Scan {
+    /// The number of the latest.
+    pub run: u64,
+    /// Since when it runs; `None` when none does.
+    pub since: Option<DateTime<Utc>>,
+    /// When the latest ended; `None` before the first.
+    pub ended: Option<DateTime<Utc>>,
+}
+
+/// Checks that run.
+#[derive(Debug, Clone, Default)]
+pub struct Checks {
+    /// The number of the checks that run; `None` when none do.
+    pub run: Option<u64>,
+    /// How many were asked for.
+    pub total: usize,
+    /// How many are answered.
+    pub done: usize,
+    /// How many of them came to nothing that counts.
+    pub unknown: usize,
+    /// Whether they were told to stop.
+    pub cancelled: bool,
+    /// Asked for meanwhile: these come next.
+    pub waiting: Vec<Identity>,
+}
+
+/// Whether hidden fields are shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Unmask {
+    /// They are hidden.
+    #[default]
+    Hidden,
+    /// The look is being put on record.
+    Asked(Identity),
+    /// It is on record: those of this item are shown.
+    Shown(Identity),
+}
+
+/// The console's state.
+#[derive(Debug)]
+pub struct Model {
+    pub(in crate::console) setup: Setup,
+    pub(in crate::console) theme: Theme,
+    pub(in crate::console) now: DateTime<Utc>,
+    pub(in crate::console) size: Size,
+    pub(in crate::console) screen: Screen,
+    pub(in crate::console) focus: Focus,
+    pub(in crate::console) dialog: Dialog,
+    pub(in crate::console) notice: Option<Notice>,
+    pub(in crate::console) findings: Findings,
+    pub(in crate::console) sources: Vec<SourceState>,
+    pub(in crate::console) scan: Scan,
+    pub(in crate::console) checks: Checks,
+    pub(in crate::console) looked: Looked,
+    pub(in crate::console) unmask: Unmask,
+    pub(in crate::console) settling: Option<Settling>,
+    pub(in crate::console) audit: AuditView,
+    pub(in crate::console) mouse: bool,
+    /// Broken-off decisions that wait for another dialog to close.
+    pub(in crate::console) recovered: Vec<Recovered>,
+    last_run: u64,
+}
+
+/// The smallest terminal that is drawn on.
+pub const SIZE_MIN: Size = Size { width: 20, height: 5 };
+
+impl Model {
+    /// A console at its start, and the first tasks.
+    pub fn start(setup: Setup) -> (Self, Vec<Task>) {
+        let sources = setup
+            .sources
+            .iter()
+            .map(|(name, place)| SourceState {
+                name: name.clone(),
+                place: place.clone(),
+                fault: None,
+                clock_gap: None,
+            })
+            .collect();
+        let model = Self {
+            theme: Theme::new(setup.no_color),
+            now: setup.now,
+            size: setup.size,
+            screen: Screen::Findings,
+            focus: Focus::List,
+            dialog: Dialog::None,
+            notice: None,
+            findings: Findings::default(),
+            sources,
+            scan: Scan { run: 1, since: Some(setup.now), ended: None },
+            checks: Checks::default(),
+            looked: Looked::default(),
+            unmask: Unmask::Hidden,
+            settling: None,
+            audit: AuditView::default(),
+            mouse: false,
+            recovered: Vec::new(),
+            last_run: 1,
+            setup,
+        };
+        (model, vec![Task::Recover, Task::Scan { run: 1 }])
+    }
+
+    /// Whether something on the screen changes with time alone (ages, progress).
+    pub fn wants_ticks(&self) -> bool {
+        let is_busy = self.scan.since.is_some() || self.checks.run.is_some() || self.settling.is_some();
+        is_busy || !self.findings.is_empty()
+    }
+
+    /// A number for a new task.
+    pub(in crate::console) fn next_run(&mut self) -> u64 {
+        self.last_run += 1;
+        self.last_run
+    }
+
+    /// Whether the terminal is too small to draw on: then no key does anything but leave.
+    pub(in crate::console) fn is_too_small(&self) -> bool {
+        self.size.width < SIZE_MIN.width || self.size.height < SIZE_MIN.height
+    }
+
+    /// Where a key is pressed now.
+    pub(in crate::console) fn place(&self) -> Place {
+        match (&self.dialog, self.screen, self.focus) {
+            (Dialog::Filter(_), ..) => Place::Filter,
+            (Dialog::Decision(dialog), ..) => dialog.place(),
+            (Dialog::Bulk(dialog), ..) => dialog.place(),
+            (Dialog::Outcome(_), ..) if self.is_settling() => Place::Writing,
+            (Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..), ..) => Place::Reading,
+            (Dialog::None, Screen::Findings, Focus::List) => Place::Findings,
+            (Dialog::None, Screen::Findings, Focus::Detail) => Place::Item,
+            (Dialog::None, Screen::Audit, Focus::List) => Place::Audit,
+            (Dialog::None, Screen::Audit, Focus::Detail) => Place::Entry,
+        }
+    }
+
+    /// Whether decisions are being written.
+    pub(in crate::console) fn is_settling(&self) -> bool {
+        self.settling.as_ref().is_some_and(|settling| !settling.ended)
+    }
+
+    /// Whether the hidden fields of an item are shown.
+    pub(in crate::console) fn shows_hidden(&self, identity: &Identity) -> bool {
+        matches!(&self.unmask, Unmask::Shown(shown) if shown == identity)
+    }
+
+    /// The names of fields that the policy of a kind hides.
+    pub(in crate::console) fn masks_of(&self, kind: &str) -> &[String] {
+        self.setup.masks.get(kind).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Why decisions are refused, if they are: what, and what to do.
+    pub(in crate::console) fn refuses_decisions(&self) -> Option<Notice> {
+        if self.setup.read_only {
+            return Some(Notice::alarm(
+                "Read-only: nothing can be decided here.",
+                "Start it without `--read-only` to decide.",
+            ));
+        }
+        let fault = self.setup.audit_fault.as_ref()?;
+        Some(Notice::alarm(
+            format!("Without an audit nothing is decided: {}", crate::domain::text::clean(fault)),
+            "Mend the audit, then start again.",
+        ))
+    }
+}

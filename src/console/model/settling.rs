@@ -1,0 +1,80 @@
+//! Decisions that are being written, and what came of each.
+
+use super::findings::Identity;
+use crate::console::words;
+use crate::domain::decision::{Choice, Outcome};
+use crate::domain::text::clean_cut;
+use crate::workflow::Decided;
+use crate::workflow::settle::OrderFault;
+
+/// What came of one order.
+#[derive(Debug, Clone)]
+pub struct Settled {
+    /// The item.
+    pub identity: Identity,
+    /// The outcome, or why it came to nothing.
+    pub result: Result<Decided, OrderFault>,
+}
+
+/// A series of orders, perhaps of one.
+#[derive(Debug, Clone)]
+pub struct Settling {
+    /// The task's number.
+    pub run: u64,
+    /// What was chosen for all.
+    pub choice: Choice,
+    /// How many orders there are.
+    pub total: usize,
+    /// What came of them so far, in order.
+    pub results: Vec<Settled>,
+    /// Whether it was told to stop before the next.
+    pub stopping: bool,
+    /// Whether all that will come has come.
+    pub ended: bool,
+}
+
+/// How many keys a summary names.
+const KEYS_NAMED_MAX: usize = 5;
+
+impl Settling {
+    /// The summary in one line: "3 retried, 2 refused (a, b)".
+    pub fn summary(&self) -> String {
+        let mut parts = vec![format!("{} {}", self.applied_count(), words::done(self.choice))];
+        let is_refused = |settled: &&Settled| matches!(&settled.result, Ok(decided) if matches!(decided.outcome, Outcome::Refused { .. }));
+        let is_broken = |settled: &&Settled| matches!(&settled.result, Ok(decided) if matches!(decided.outcome, Outcome::Failed { .. }));
+        let is_fault = |settled: &&Settled| settled.result.is_err();
+        parts.extend(named(self.results.iter().filter(is_refused), "refused"));
+        parts.extend(named(self.results.iter().filter(is_broken), "broken off"));
+        parts.extend(named(self.results.iter().filter(is_fault), "not begun"));
+        let left = self.total.saturating_sub(self.results.len());
+        if self.ended && left > 0 {
+            parts.push(format!("{left} left as they were"));
+        }
+        parts.join(", ")
+    }
+
+    /// How many were carried out.
+    pub fn applied_count(&self) -> usize {
+        let is_applied = |settled: &&Settled| matches!(&settled.result, Ok(decided) if matches!(decided.outcome, Outcome::Applied { .. }));
+        self.results.iter().filter(is_applied).count()
+    }
+
+    /// Whether every one was carried out and is on record.
+    pub fn all_applied(&self) -> bool {
+        let on_record = |settled: &Settled| settled.result.as_ref().is_ok_and(|decided| decided.record_fault.is_none());
+        self.applied_count() == self.total && self.results.iter().all(on_record)
+    }
+}
+
+fn named<'a>(settled: impl Iterator<Item = &'a Settled>, word: &str) -> Option<String> {
+    let keys: Vec<String> = settled.map(|settled| clean_cut(&settled.identity.key, 40)).collect();
+    if keys.is_empty() {
+        return None;
+    }
+    let more = keys.len().saturating_sub(KEYS_NAMED_MAX);
+    let mut listed = keys.iter().take(KEYS_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        listed.push_str(&format!(" and {more} more"));
+    }
+    Some(format!("{} {word} ({listed})", keys.len()))
+}

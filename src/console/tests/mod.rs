@@ -1,0 +1,13 @@
+//! Keys in, tasks and screens out.
+
+mod audit;
+mod bulk;
+mod colors;
+mod decision;
+mod helpers;
+mod keys;
+mod list;
+mod privacy;
+mod scan;
+mod screens;
+mod sizes;

@@ -1,0 +1,129 @@
+//! Screens as snapshots, at three sizes.
+
+use super::helpers::*;
+use crate::console::Setup;
+use crate::console::message::{Message, SettleMessage};
+use crate::console::sample;
+use crate::domain::decision::Choice;
+use crate::domain::verdict::Verdict;
+use crate::workflow::recover::Recovered;
+use rstest::rstest;
+
+/// A name and a way to a screen.
+type Scene = (&'static str, fn(&mut Console));
+
+const SCENES: [Scene; 19] = [
+    ("unchecked", |_| {}),
+    ("checked", |console| {
+        let tasks = console.press("C");
+        console.answer_checks(&tasks, |number| Verdict::ALL[number % Verdict::ALL.len()]);
+    }),
+    ("checking", |console| {
+        let tasks = console.press("C");
+        let [crate::console::Task::Check { run, found }] = &tasks[..] else { panic!() };
+        for found in found.iter().take(3) {
+            let checked = std::sync::Arc::new(sample::checked(found, Verdict::Unknown));
+            let message = crate::console::message::CheckMessage::Done { run: *run, found: found.clone(), checked };
+            console.send(Message::Check(message));
+        }
+    }),
+    ("filter", |console| {
+        console.press("/");
+        console.enter("kind:invoice age>40m");
+    }),
+    ("filter_fault", |console| {
+        console.press("/");
+        console.enter("age>soon");
+    }),
+    ("detail", |console| {
+        console.check_as(Verdict::Happened);
+        console.open_item(r#"{"amount": 10.41, "currency": "BRL", "card_number": "4242424242424242"}"#);
+    }),
+    ("decision_granted", |console| {
+        console.open_decision("d", Verdict::Happened);
+        console.enter("seen in the ledger");
+        console.press("Tab");
+    }),
+    ("decision_caution", |console| {
+        console.open_decision("r", Verdict::NotFound);
+        console.enter("nothing in the ledger");
+        console.press("Tab y");
+    }),
+    ("decision_insist", |console| {
+        console.open_decision("d", Verdict::NotFound);
+        console.enter("the customer has the mail");
+        console.press("Tab Space Tab");
+    }),
+    ("decision_insist_missing", |console| {
+        console.open_decision("d", Verdict::Unknown);
+        console.enter("x");
+        console.press("Tab Tab y");
+    }),
+    ("decision_approval", |console| console.open_decision("r", Verdict::Unknown)),
+    ("decision_escalate", |console| {
+        console.open_decision("e", Verdict::Duplicated);
+        console.press("Tab y");
+    }),
+    ("decision_loading", |console| {
+        console.press("d");
+    }),
+    ("bulk", |console| {
+        let tasks = console.press("C");
+        console.answer_checks(&tasks, |number| if number % 4 == 0 { Verdict::NotFound } else { Verdict::Happened });
+        console.press("/");
+        console.enter("kind:invoice");
+        console.press("Enter a r");
+        console.enter("not in the ledger");
+        console.press("Tab");
+    }),
+    ("outcome_applied", |console| {
+        console.open_decision("d", Verdict::Happened);
+        console.enter("seen");
+        let tasks = console.press("Tab y");
+        console.answer_decide(&tasks, |_| applied());
+    }),
+    ("outcome_refused", |console| {
+        console.open_decision("d", Verdict::Happened);
+        console.enter("seen");
+        let tasks = console.press("Tab y");
+        console.answer_decide(&tasks, |_| refused());
+    }),
+    ("audit", |console| console.open_audit(30)),
+    ("help", |console| {
+        console.press("?");
+    }),
+    ("recovered", |console| {
+        let recovered = Recovered {
+            intent: entries(1).remove(0),
+            choice: Some(Choice::MarkDone),
+            outcome: Some(applied()),
+            told: "it was carried out: the row is as the decision leaves it".to_owned(),
+        };
+        console.send(Message::Settle(SettleMessage::Recovered(Ok(vec![recovered]))));
+    }),
+];
+
+#[rstest]
+#[case(40, 10)]
+#[case(80, 24)]
+#[case(200, 50)]
+fn scenes_look_as_they_should(#[case] width: u16, #[case] height: u16) {
+    for (name, play) in SCENES {
+        let mut console = Console::with(width, height, 12);
+        play(&mut console);
+        insta::assert_snapshot!(format!("{name}_{width}x{height}"), console.screen());
+    }
+}
+
+#[test]
+fn an_empty_list_says_what_was_read() {
+    let console = Console::with(80, 24, 0);
+    assert!(console.screen().contains("No findings. 2 sources read at 03:00:00Z."));
+}
+
+#[test]
+fn read_only_and_a_missing_audit_stand_in_the_header() {
+    let setup = Setup { read_only: true, audit_fault: Some("disk full".to_owned()), ..sample::setup(80, 24) };
+    let console = Console::from_setup(setup, 3);
+    assert!(console.screen().contains("READ-ONLY  NO AUDIT"));
+}

@@ -1,0 +1,134 @@
+//! Keys: text boxes first, then the keymap; every action in one match.
+
+use super::{audit, check, decide, edit, list, look, scan, settle};
+use crate::console::keymap::{Action, Place, action_of};
+use crate::console::model::{Dialog, Focus, Model, Notice, Screen};
+use crate::console::task::Task;
+use crate::console::view::ViewState;
+use crossterm::event::{KeyEvent, KeyEventKind};
+
+/// What a key does.
+pub fn on_key(model: &mut Model, view: &ViewState, event: KeyEvent) -> Vec<Task> {
+    if event.kind == KeyEventKind::Release {
+        return Vec::new();
+    }
+    if model.is_too_small() {
+        return on_unseen_key(event);
+    }
+    let place = model.place();
+    // In a text box a key is text before it is anything else.
+    if place.is_text()
+        && let Some(request) = edit::request_of(event)
+    {
+        edit::apply(model, request);
+        return Vec::new();
+    }
+    match action_of(place, event) {
+        Some(action) => {
+            model.notice = None;
+            act(model, view, action)
+        }
+        None => {
+            decide::on_other_key(model, place);
+            Vec::new()
+        }
+    }
+}
+
+/// Nobody decides on a screen that cannot be read: only leaving works.
+fn on_unseen_key(event: KeyEvent) -> Vec<Task> {
+    match action_of(Place::Findings, event) {
+        Some(Action::Quit | Action::QuitNow) => vec![Task::Quit],
+        Some(Action::Suspend) => vec![Task::Suspend],
+        _ => Vec::new(),
+    }
+}
+
+fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
+    match action {
+        Action::Down
+        | Action::Up
+        | Action::HalfDown
+        | Action::HalfUp
+        | Action::PageDown
+        | Action::PageUp
+        | Action::Top
+        | Action::Bottom => return list::walk(model, view, action),
+        Action::Open => return look::open(model),
+        Action::OtherPane => return other_pane(model),
+        Action::Back => return back(model),
+        Action::Select => list::select(model),
+        Action::SelectAll => model.findings.toggle_shown(),
+        Action::Filter => list::open_filter(model),
+        Action::SortNext => list::sort_next(model),
+        Action::SortReverse => list::sort_reverse(model),
+        Action::Refresh if model.screen == Screen::Audit => return audit::read_again(model),
+        Action::Refresh => return scan::read_again(model),
+        Action::Check => return check::check_chosen(model),
+        Action::CheckAll => return check::check_shown(model),
+        Action::MarkDone | Action::Retry | Action::Escalate => return decide::open(model, action),
+        Action::Unmask => return look::unmask(model),
+        Action::CopyKey => return look::copy_key(model),
+        Action::Audit => return audit::toggle(model),
+        Action::Mouse => {
+            model.mouse = !model.mouse;
+            let told = if model.mouse { "Mouse on: click selects, wheel scrolls." } else { "Mouse off." };
+            model.notice = Some(Notice::info(told));
+            return vec![Task::CaptureMouse(model.mouse)];
+        }
+        Action::Help => model.dialog = Dialog::Help(0),
+        Action::Suspend => return vec![Task::Suspend],
+        Action::Quit | Action::QuitNow => return vec![Task::Quit],
+        Action::KeepFilter => model.dialog = Dialog::None,
+        Action::NextField => decide::walk(model, true),
+        Action::PreviousField => decide::walk(model, false),
+        Action::Insist => decide::insist(model),
+        Action::Confirm => return decide::confirm(model),
+        Action::ConfirmTyped => return decide::confirm_typed(model),
+        Action::Cancel => return cancel(model),
+        Action::Close => settle::close(model),
+        Action::StopDeciding => return settle::stop(model),
+    }
+    Vec::new()
+}
+
+fn other_pane(model: &mut Model) -> Vec<Task> {
+    match model.focus {
+        Focus::List => look::open(model),
+        Focus::Detail => {
+            model.focus = Focus::List;
+            Vec::new()
+        }
+    }
+}
+
+/// Cancels what runs, else leaves, one thing a time: detail, audit, selection, filter.
+fn back(model: &mut Model) -> Vec<Task> {
+    if model.screen == Screen::Findings && model.checks.run.is_some() && !model.checks.cancelled {
+        return check::cancel(model);
+    }
+    if model.focus == Focus::Detail {
+        model.focus = Focus::List;
+    } else if model.screen == Screen::Audit {
+        model.screen = Screen::Findings;
+    } else if model.findings.counts().selected > 0 {
+        model.findings.deselect_all();
+    } else if !model.findings.typed().is_empty() {
+        list::set_filter(model, "");
+    }
+    Vec::new()
+}
+
+/// Leaves a dialog, or goes back from its second question.
+fn cancel(model: &mut Model) -> Vec<Task> {
+    match &mut model.dialog {
+        Dialog::Filter(filter) => {
+            let before = std::mem::take(&mut filter.before);
+            model.dialog = Dialog::None;
+            list::set_filter(model, &before);
+        }
+        Dialog::Decision(_) | Dialog::Bulk(_) => decide::cancel(model),
+        Dialog::None | Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
+    }
+    Vec::new()
+}

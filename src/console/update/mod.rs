@@ -1,0 +1,47 @@
+//! What happens on a message: one file a subject, the only code that changes the model. No I/O: tasks say what to do.
+
+mod audit;
+mod check;
+mod decide;
+mod edit;
+mod keys;
+mod list;
+mod look;
+mod mouse;
+mod scan;
+mod settle;
+
+use crate::console::message::Message;
+use crate::console::model::{Model, Notice};
+use crate::console::task::Task;
+use crate::console::view::ViewState;
+
+/// Takes in what happened, and says what to do.
+pub fn update(model: &mut Model, view: &ViewState, message: Message) -> Vec<Task> {
+    match message {
+        Message::Key(event) => keys::on_key(model, view, event),
+        Message::Mouse(event) => mouse::on_mouse(model, view, event),
+        Message::Paste(text) => {
+            edit::paste(model, &text);
+            Vec::new()
+        }
+        Message::Resize { width, height } => {
+            model.size = ratatui::layout::Size { width, height };
+            Vec::new()
+        }
+        Message::Tick(now) => {
+            model.now = now;
+            Vec::new()
+        }
+        Message::Scan(message) => scan::on_scan(model, message),
+        Message::Check(message) => check::on_check(model, message),
+        Message::Item(message) => look::on_item(model, message),
+        Message::Settle(message) => settle::on_settle(model, message),
+        Message::Audit(message) => audit::on_audit(model, message),
+        Message::Notice { what, do_next } => {
+            model.notice = Some(Notice::alarm(what, do_next.unwrap_or_default()));
+            Vec::new()
+        }
+        Message::Terminate => vec![Task::Quit],
+    }
+}

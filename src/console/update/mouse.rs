@@ -1,0 +1,59 @@
+//! The mouse: a click puts the cursor, the wheel scrolls. It never decides anything.
+
+use super::{audit, list};
+use crate::console::keymap::Action;
+use crate::console::model::{Dialog, Focus, Model, Screen};
+use crate::console::task::Task;
+use crate::console::view::ViewState;
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+/// How many lines one notch of the wheel moves.
+const WHEEL_LINES: usize = 3;
+
+/// What the mouse does.
+pub fn on_mouse(model: &mut Model, view: &ViewState, event: MouseEvent) -> Vec<Task> {
+    if model.is_too_small() {
+        return Vec::new();
+    }
+    let at = Position { x: event.column, y: event.row };
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => click(model, view, at),
+        MouseEventKind::ScrollDown => wheel(model, view, at, Action::Down),
+        MouseEventKind::ScrollUp => wheel(model, view, at, Action::Up),
+        _ => Vec::new(),
+    }
+}
+
+fn click(model: &mut Model, view: &ViewState, at: Position) -> Vec<Task> {
+    if !matches!(model.dialog, Dialog::None) || !view.list.area.contains(at) {
+        return Vec::new();
+    }
+    let line = view.list.offset + usize::from(at.y.saturating_sub(view.list.area.y));
+    model.focus = Focus::List;
+    match model.screen {
+        Screen::Findings if line < model.findings.shown_len() => {
+            list::move_to(model, line);
+            Vec::new()
+        }
+        Screen::Audit if line < model.audit.entries.len() => audit::move_to(model, line),
+        Screen::Findings | Screen::Audit => Vec::new(),
+    }
+}
+
+fn wheel(model: &mut Model, view: &ViewState, at: Position, action: Action) -> Vec<Task> {
+    let over_detail = matches!(model.dialog, Dialog::None) && view.detail.area.contains(at);
+    let mut tasks = Vec::new();
+    for _ in 0..WHEEL_LINES {
+        if over_detail {
+            let scroll = match model.screen {
+                Screen::Findings => &mut model.looked.scroll,
+                Screen::Audit => &mut model.audit.scroll,
+            };
+            *scroll = list::scrolled(*scroll, view.detail, action);
+        } else {
+            tasks.extend(list::walk(model, view, action));
+        }
+    }
+    tasks
+}

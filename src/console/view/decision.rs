@@ -1,0 +1,225 @@
+//! The dialog of one decision: what is known, what could go wrong, what will be written, and the fields that confirm.
+
+use super::ViewState;
+use super::dialog::{FootLine, Sheet, draw as draw_dialog, text_box, text_width};
+use super::lines::Lines;
+use crate::console::model::Model;
+use crate::console::model::decision::{DecisionDialog, Field, Knowledge};
+use crate::console::model::findings::is_same_row;
+use crate::console::shown;
+use crate::console::words;
+use crate::domain::decision::{Choice, Permission};
+use crate::domain::item::Row;
+use crate::domain::moment::span;
+use crate::domain::text::clean_cut;
+use crate::ports::source::{LateWriter, PlannedStatement};
+use crate::workflow::Prepared;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// Draws the dialog.
+pub fn draw(model: &Model, dialog: &DecisionDialog, state: &mut ViewState, frame: &mut Frame<'_>, area: Rect) {
+    let width = text_width(area);
+    let mut lines = Lines::new(model.theme, width);
+    match &dialog.knowledge {
+        Knowledge::Loading { .. } => {
+            lines.sentence("Reading the row and asking the provider. Write your reason meanwhile.", model.theme.busy());
+            listed(dialog, &mut lines);
+        }
+        Knowledge::Ready(prepared) => ready(model, dialog, prepared, &mut lines),
+        Knowledge::NotOpen(not_open) => {
+            lines.sentence(&format!("There is nothing to decide: {}.", shown::line(&not_open.why)), model.theme.alarm());
+            if let Some(now) = &not_open.now {
+                lines.heading("The row now");
+                row_lines(model, dialog, now, &mut lines);
+            }
+        }
+        Knowledge::Failed { what, do_next } => {
+            lines.sentence(&shown::line(what), model.theme.alarm());
+            lines.sentence(&shown::line(do_next), Style::new());
+        }
+    }
+    let title = format!("{}: {}", words::button(dialog.choice), shown::key(&dialog.identity.key));
+    let sheet = Sheet { title: &title, scroll: dialog.scroll };
+    draw_dialog(model.theme, &sheet, lines.into_lines(), foot(model, dialog, width), (state, frame, area));
+}
+
+fn listed(dialog: &DecisionDialog, lines: &mut Lines) {
+    let finding = &dialog.listed.finding;
+    lines.heading("Known");
+    lines.fact("item", &format!("{} in {}", shown::line(&finding.item.kind), shown::line(&finding.item.source)));
+    lines.fact("finding", &format!("{} {}", words::finding_sign(finding.kind), words::finding(finding.kind)));
+}
+
+fn ready(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mut Lines) {
+    against(model, dialog, prepared, lines);
+    known(model, dialog, prepared, lines);
+    could_go_wrong(model, dialog, prepared, lines);
+    will_be_written(model, dialog, prepared, lines);
+}
+
+/// What stands against it comes first: nobody should have to scroll for it.
+fn against(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mut Lines) {
+    match &prepared.permission {
+        Permission::Granted(_) => {}
+        Permission::OnlyInsisting(why) => {
+            lines.point("!", &format!("AGAINST THE ADVICE. {}", shown::line(why)), model.theme.alarm());
+        }
+        Permission::OnlyWithApproval(why) => {
+            lines.point("!", &format!("NOT PERMITTED HERE. {}", shown::line(why)), model.theme.alarm());
+            lines.sentence(
+                "A second person would have to approve it, which this version cannot record. Escalate it instead (e).",
+                Style::new(),
+            );
+        }
+    }
+    if let Err(unsupported) = &prepared.statements {
+        let told = format!("This job system cannot {} by SQL: {}", dialog.choice.verb(), shown::line(unsupported));
+        lines.point("!", &told, model.theme.alarm());
+    }
+    if !is_same_row(&dialog.listed.finding.item, &prepared.found.finding.item) {
+        lines.point("!", "The row changed since the list was read; this is how it is now.", model.theme.caution());
+    }
+}
+
+fn known(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mut Lines) {
+    let (finding, checked) = (&prepared.found.finding, &prepared.checked);
+    let item = &finding.item;
+    lines.heading("Known");
+    let about = format!("{} in {}, {}", shown::line(&item.kind), shown::line(&item.source), words::risk(prepared.found.risk));
+    lines.fact("item", &about);
+    let age = finding.since.map(|since| model.now + prepared.found.clock_gap - since);
+    let age = age.map_or_else(|| "no start time".to_owned(), |age| format!("for {}", span(age)));
+    let status = shown::beginning(&item.status, 40);
+    lines.fact("finding", &format!("{} {}, {age} (`{status}` there)", words::finding_sign(finding.kind), words::finding(finding.kind)));
+    let verdict = Some(checked.verdict());
+    let told = format!(
+        "{} {}, asked {} ago",
+        words::verdict_sign(verdict),
+        words::verdict(verdict),
+        words::short_span(model.now - checked.at)
+    );
+    lines.styled_fact("verdict", &told, model.theme.verdict(verdict));
+    lines.fact("advice", words::advice(checked.advice()));
+    for (number, reason) in checked.advised.reasons.iter().enumerate() {
+        lines.fact(if number == 0 { "why" } else { "" }, &shown::line(reason));
+    }
+    let sentence = checked.key.sentence();
+    if dialog.choice == Choice::Retry && !checked.advised.reasons.contains(&sentence) {
+        lines.fact("key", &shown::line(&sentence));
+    }
+}
+
+fn could_go_wrong(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mut Lines) {
+    let cautions: &[String] = match &prepared.permission {
+        Permission::Granted(cautions) => cautions,
+        Permission::OnlyInsisting(_) | Permission::OnlyWithApproval(_) => &[],
+    };
+    let writes = prepared.statements.as_ref().is_ok_and(|statements| !statements.is_empty());
+    let is_unguarded = writes && prepared.late_writer == LateWriter::Unguarded;
+    if cautions.is_empty() && !writes {
+        return;
+    }
+    lines.heading("What could go wrong");
+    for caution in cautions {
+        lines.point("!", &shown::line(caution), model.theme.caution());
+    }
+    if is_unguarded {
+        let told = "If the worker still lives, it will overwrite this later: it writes by key alone, without looking.";
+        lines.point("!", told, model.theme.caution());
+    } else {
+        lines.point("-", "If the worker still lives, it finds the row changed and leaves it.", Style::new());
+    }
+    let told = format!("The provider is asked again right before the {}, and the row must be exactly as shown.", if dialog.choice == Choice::Escalate { "escalation" } else { "write" });
+    lines.point("-", &told, Style::new());
+}
+
+fn will_be_written(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mut Lines) {
+    let Ok(statements) = &prepared.statements else { return };
+    lines.heading("What will be written");
+    if dialog.choice == Choice::Escalate {
+        match &prepared.escalates_to {
+            Some(place) => lines.point("-", &format!("sent once to {}", shown::line(place)), Style::new()),
+            None => lines.point("-", "on the record alone: no place for escalations is configured", Style::new()),
+        }
+    }
+    for (number, statement) in statements.iter().enumerate() {
+        statement_lines(model, dialog, number + 1, statement, lines);
+    }
+    if statements.is_empty() && dialog.choice != Choice::Escalate {
+        lines.point("-", "no statement", Style::new());
+    }
+    lines.point("-", "the intention into the audit before, the outcome after", Style::new());
+}
+
+fn statement_lines(
+    model: &Model,
+    dialog: &DecisionDialog,
+    number: usize,
+    statement: &PlannedStatement,
+    lines: &mut Lines,
+) {
+    let rows = crate::console::words::count(usize::try_from(statement.rows).unwrap_or(usize::MAX), "row");
+    let mark = format!("{number}.");
+    lines.point(&mark, &format!("must change exactly {rows}:"), Style::new());
+    for line in crate::domain::text::clean_lines(&statement.sql) {
+        lines.point("  ", &line, Style::new());
+    }
+    let (is_open, masks) = openness(model, dialog);
+    for (name, cell) in &statement.parameters {
+        // `:seen_token` is the column `token` as it was seen.
+        let column = name.trim_start_matches([':', '@', '$']).trim_start_matches("seen_");
+        let told = format!("{} = {}", clean_cut(name, 40), shown::cell(column, cell, masks, is_open));
+        lines.point("    ", &told, model.theme.quiet());
+    }
+}
+
+fn row_lines(model: &Model, dialog: &DecisionDialog, row: &Row, lines: &mut Lines) {
+    let (is_open, masks) = openness(model, dialog);
+    for (name, cell) in &row.columns {
+        lines.fact(&clean_cut(name, 40), &shown::cell(name, cell, masks, is_open));
+    }
+}
+
+fn openness<'a>(model: &'a Model, dialog: &DecisionDialog) -> (bool, &'a [String]) {
+    (model.shows_hidden(&dialog.identity), model.masks_of(&dialog.listed.finding.item.kind))
+}
+
+fn foot(model: &Model, dialog: &DecisionDialog, width: u16) -> Vec<FootLine> {
+    let theme = model.theme;
+    if dialog.blocked().is_some() {
+        return vec![FootLine::plain(Line::raw("Nothing can be confirmed here. Esc leaves."), true)];
+    }
+    let mut foot = vec![text_box(theme, "Reason", &dialog.reason, dialog.field == Field::Reason, width)];
+    if dialog.asks_to_insist() {
+        let has_keys = dialog.field == Field::Insist;
+        let mark = if has_keys { ">" } else { " " };
+        let switch = if dialog.insists { "[x]" } else { "[ ]" };
+        let told = format!("{mark} Insist {switch} against the advice; that goes on record (Space)");
+        let style = if has_keys { theme.strong() } else { theme.plain() };
+        foot.push(FootLine::plain(Line::styled(shown::fit(&told, usize::from(width)), style), has_keys));
+    }
+    if dialog.field == Field::Typed {
+        let word = dialog.word().unwrap_or_default();
+        let label = format!("Type  {word}  to {}:", dialog.choice.verb());
+        foot.push(text_box(theme, &label, &dialog.typed, true, width));
+    } else {
+        let has_keys = dialog.field == Field::Button;
+        let mark = if has_keys { ">" } else { " " };
+        let told = format!("[ {} ]", words::button(dialog.choice));
+        let style = if has_keys { theme.cursor().patch(theme.strong()) } else { theme.plain() };
+        let help = match (has_keys, dialog.prepared()) {
+            (_, None) => "  not yet: the provider is being asked",
+            (true, Some(_)) => "  y confirms; Enter does not",
+            (false, Some(_)) => "  Tab goes there",
+        };
+        let spans = vec![Span::raw(format!("{mark} ")), Span::styled(told, style), Span::raw(help)];
+        foot.push(FootLine::plain(Line::from(spans), has_keys));
+    }
+    let hint = dialog.hint.as_deref().map(|hint| format!("! {}", shown::line(hint))).unwrap_or_default();
+    let is_active = !hint.is_empty();
+    foot.push(FootLine::plain(Line::styled(shown::fit(&hint, usize::from(width)), theme.alarm()), is_active));
+    foot
+}

@@ -1,0 +1,296 @@
+//! The item beside the list: facts, what happened when, evidence, advice and why; opened, also row, payload and history.
+
+use super::ViewState;
+use super::lines::{Lines, draw_scrolled, title};
+use super::rows::age_now;
+use crate::console::model::findings::Row;
+use crate::console::model::item::Opened;
+use crate::console::model::{Focus, Loading, Model, Unmask};
+use crate::console::shown;
+use crate::console::words;
+use crate::domain::attempt::Attempts;
+use crate::domain::evidence::{Effect, EffectState, Evidence};
+use crate::domain::finding::FindingKind;
+use crate::domain::item::Lease;
+use crate::domain::moment::{Reading, span, stamp};
+use crate::domain::text::clean_cut;
+use crate::workflow::Checked;
+use chrono::{DateTime, Utc};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+/// How many lines of an error are shown at its beginning and at its end.
+const ERROR_LINES_MAX: usize = 12;
+/// How many lines of an answer are shown.
+const ANSWER_LINES_MAX: usize = 12;
+
+/// Draws the item under the cursor.
+pub fn draw(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area: Rect) {
+    let [top, body] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
+    let has_keys = model.focus == Focus::Detail;
+    let Some(row) = model.findings.current() else {
+        frame.render_widget(title(model.theme, "Item", "", has_keys, top.width), top);
+        state.detail = super::Scrolled { area: body, scroll_max: 0 };
+        return;
+    };
+    let key = shown::item_key(&row.found.finding.item.key);
+    frame.render_widget(title(model.theme, "Item", &key, has_keys, top.width), top);
+    let scroll = if has_keys { model.looked.scroll } else { 0 };
+    state.detail = draw_scrolled(model.theme, lines(model, row, body.width), scroll, frame, body);
+}
+
+/// Everything that is known of an item, the most telling first.
+fn lines(model: &Model, row: &Row, width: u16) -> Vec<Line<'static>> {
+    let mut lines = Lines::new(model.theme, width);
+    let identity = row.identity();
+    let is_open = model.shows_hidden(&identity);
+    let masks = model.masks_of(&row.found.finding.item.kind);
+    judgement(model, row, &mut lines);
+    facts(model, row, is_open, masks, &mut lines);
+    timeline(row, &mut lines);
+    if let Some(checked) = &row.checked {
+        evidence(model, checked, &mut lines);
+    }
+    if model.looked.identity.as_ref() == Some(&identity) {
+        opened(model, &model.looked.details, (is_open, masks), &mut lines);
+    } else {
+        lines.blank();
+        lines.sentence("Enter reads its row, payload and history.", model.theme.quiet());
+    }
+    if matches!(&model.unmask, Unmask::Asked(asked) if *asked == identity) {
+        lines.sentence("Hidden fields are shown once the look is on record.", model.theme.quiet());
+    }
+    lines.into_lines()
+}
+
+fn judgement(model: &Model, row: &Row, lines: &mut Lines) {
+    let sign = words::verdict_sign(row.verdict());
+    let style = model.theme.verdict(row.verdict());
+    let Some(checked) = &row.checked else {
+        let told = if row.asked.is_some() { "checking.." } else { "not checked: whether it happened is not known" };
+        lines.styled_fact("verdict", &format!("{sign} {told}"), style);
+        lines.styled_fact("next", "check it (c): the provider knows whether it happened", model.theme.strong());
+        return;
+    };
+    let told = format!(
+        "{sign} {}, asked {} ago",
+        words::verdict(row.verdict()),
+        words::short_span(model.now - checked.at)
+    );
+    lines.styled_fact("verdict", &told, style);
+    lines.styled_fact("next", words::advice(checked.advice()), model.theme.strong());
+    for (number, reason) in checked.advised.reasons.iter().enumerate() {
+        lines.fact(if number == 0 { "why" } else { "" }, &shown::line(reason));
+    }
+    if let Some(choice) = row.decided {
+        lines.styled_fact("decided", words::done(choice), model.theme.good());
+    }
+}
+
+fn facts(model: &Model, row: &Row, is_open: bool, masks: &[String], lines: &mut Lines) {
+    let finding = &row.found.finding;
+    let item = &finding.item;
+    lines.blank();
+    let age = age_now(row, model.now).map_or_else(|| "no start time".to_owned(), |age| format!("for {}", span(age)));
+    let ambiguous = if finding.kind == FindingKind::Ambiguous { " whether it happened" } else { "" };
+    let told = format!("{} {}{ambiguous}, {age}", words::finding_sign(finding.kind), words::finding(finding.kind));
+    lines.styled_fact("finding", &told, model.theme.strong());
+    for note in &finding.notes {
+        lines.fact("", &shown::line(note));
+    }
+    if finding.held {
+        lines.fact("", "Somebody holds it at this moment.");
+    }
+    let status = shown::beginning(&item.status, 40);
+    let state = format!("{} {}  (`{status}` there)", words::state_sign(item.state), words::state(item.state));
+    lines.fact("state", &state);
+    lines.fact("source", &shown::line(&item.source));
+    lines.fact("kind", &shown::line(&item.kind));
+    lines.fact("risk", words::risk(row.found.risk));
+    let attempts = item.attempts.map_or_else(|| "not counted".to_owned(), |count| count.to_string());
+    let once = if item.tried_once { "  (never taken twice by itself)" } else { "" };
+    lines.fact("attempts", &format!("{attempts}{once}"));
+    match &row.found.reference {
+        Ok(reference) => lines.fact("reference", &shown::line(reference)),
+        Err(why) => lines.styled_fact("reference", &format!("cannot be made: {}", shown::line(why)), model.theme.alarm()),
+    }
+    if let Some(sorted) = &finding.error {
+        let told = format!("{}: {}", words::class(sorted.class), shown::line(&sorted.why));
+        lines.fact("error", &told);
+    }
+    let errors = shown::error_lines(&item.last_error, masks, is_open);
+    for (number, line) in abridged(&errors).into_iter().enumerate() {
+        lines.fact(if number == 0 { "it says" } else { "" }, &line);
+    }
+}
+
+/// The beginning and the end of a long text, and how much is left out between.
+fn abridged(all: &[String]) -> Vec<String> {
+    if all.len() <= 2 * ERROR_LINES_MAX + 1 {
+        return all.to_vec();
+    }
+    let left_out = all.len() - 2 * ERROR_LINES_MAX;
+    let mut lines: Vec<String> = all.iter().take(ERROR_LINES_MAX).cloned().collect();
+    lines.push(format!("({left_out} lines left out)"));
+    lines.extend(all.iter().skip(all.len() - ERROR_LINES_MAX).cloned());
+    lines
+}
+
+/// What happened when, by the source and by the provider, in order.
+fn timeline(row: &Row, lines: &mut Lines) {
+    let item = &row.found.finding.item;
+    let mut events: Vec<(DateTime<Utc>, String)> = Vec::new();
+    let mut unclear: Vec<String> = Vec::new();
+    let mut tell = |reading: &Reading, what: &str| match reading {
+        Reading::Known(at) => events.push((*at, what.to_owned())),
+        Reading::Missing => {}
+        Reading::ZoneUnclear(_) | Reading::UnitUnclear(_) | Reading::Unreadable { .. } => {
+            unclear.push(format!("{what}: {}", shown::line(&reading.to_string())));
+        }
+    };
+    tell(&item.times.created, "created");
+    tell(&item.times.first_attempt, "first attempt began");
+    tell(&item.times.started, "latest attempt began");
+    tell(&item.times.updated, "row last changed");
+    match &item.times.lease {
+        Lease::EndsAt(end) => tell(end, "lease ends"),
+        Lease::Heartbeat { beat, .. } => tell(beat, "last sign of life"),
+        Lease::None | Lease::Seconds(_) => {}
+    }
+    let effects = row.checked.iter().flat_map(|checked| &checked.judgement.effects);
+    for (at, effect) in effects.filter_map(|effect| Some((effect.at?, effect))) {
+        events.push((at, format!("provider: {}", effect_told(effect))));
+    }
+    if events.is_empty() && unclear.is_empty() {
+        return;
+    }
+    events.sort();
+    lines.heading("Timeline (UTC)");
+    let mut before: Option<DateTime<Utc>> = None;
+    for (at, what) in events {
+        let gap = before.map(|before| at - before).filter(|gap| gap.num_seconds() > 0);
+        let gap = gap.map(|gap| format!("  (+{})", words::short_span(gap))).unwrap_or_default();
+        lines.point(&stamp(at), &format!("{what}{gap}"), Style::new());
+        before = Some(at);
+    }
+    for what in unclear {
+        lines.point("?", &what, Style::new());
+    }
+    if Attempts::of(item).first.is_none() {
+        lines.point("?", "when the first attempt began is not known", Style::new());
+    }
+}
+
+fn effect_told(effect: &Effect) -> String {
+    let money = effect.money.as_ref().map(|money| format!(" {money}")).unwrap_or_default();
+    let state = match effect.state {
+        EffectState::Happened => "happened",
+        EffectState::Pending => "pending",
+        EffectState::Failed => "did not happen",
+        EffectState::Unlisted => "status not listed",
+    };
+    format!("{state}{money}, {} (`{}`)", shown::line(&effect.id), shown::beginning(&effect.status, 40))
+}
+
+fn evidence(model: &Model, checked: &Checked, lines: &mut Lines) {
+    lines.heading("Evidence");
+    for effect in &checked.judgement.effects {
+        lines.point("-", &effect_told(effect), Style::new());
+        if let Some(link) = &effect.link {
+            lines.point(" ", &shown::line(link), Style::new());
+        }
+    }
+    lines.fact("key", &shown::line(&checked.key.sentence()));
+    let Some(evidence) = &checked.evidence else {
+        lines.fact("asked", "nobody");
+        return;
+    };
+    asked(evidence, lines);
+    for body in &evidence.bodies {
+        let text = crate::domain::text::clean_lines(body);
+        lines.sentence("answer, secrets hidden:", model.theme.quiet());
+        for line in text.iter().take(ANSWER_LINES_MAX) {
+            lines.verbatim(line);
+        }
+        if text.len() > ANSWER_LINES_MAX {
+            lines.sentence(&format!("({} more lines; the audit has them)", text.len() - ANSWER_LINES_MAX), model.theme.quiet());
+        }
+    }
+}
+
+fn asked(evidence: &Evidence, lines: &mut Lines) {
+    let told = format!("{} at {}, took {} ms", clean_cut(&evidence.check, 60), stamp(evidence.at), evidence.took_ms);
+    lines.fact("asked", &told);
+    for request in &evidence.asked {
+        lines.fact("request", &format!("{} {}", clean_cut(&request.method, 8), shown::line(&request.url)));
+        for one in &request.tries {
+            let status = one.status.map_or_else(|| "no answer".to_owned(), |status| format!("HTTP {status}"));
+            let detail = one.detail.as_deref().map(|detail| format!(": {}", shown::line(detail))).unwrap_or_default();
+            let size = words::size(one.body_bytes);
+            lines.fact("", &format!("{status} after {} ms, {size}{detail}", one.took_ms));
+        }
+    }
+    lines.fact("hash", &clean_cut(&evidence.hash, 64));
+}
+
+fn opened(model: &Model, details: &Loading<Opened>, (is_open, masks): (bool, &[String]), lines: &mut Lines) {
+    match details {
+        Loading::Idle => {}
+        Loading::Loading { since, .. } => {
+            lines.blank();
+            let seconds = (model.now - *since).num_seconds().max(0);
+            lines.sentence(&format!("Reading row, payload and history, {seconds} s..."), model.theme.busy());
+        }
+        Loading::Failed { what, do_next } => {
+            lines.blank();
+            lines.sentence(&shown::line(what), model.theme.alarm());
+            lines.sentence(&shown::line(do_next), Style::new());
+        }
+        Loading::Ready { at, value } => {
+            row_now(*at, value, (is_open, masks), lines);
+            payload(value, is_open, lines);
+            history(value, lines);
+        }
+    }
+}
+
+fn row_now(at: DateTime<Utc>, opened: &Opened, (is_open, masks): (bool, &[String]), lines: &mut Lines) {
+    lines.heading(&format!("Row at {}{}", super::header::clock(at), if is_open { ", hidden fields shown" } else { "" }));
+    let Some(now) = &opened.details.now else {
+        lines.sentence("The row is gone.", Style::new());
+        return;
+    };
+    if now.found.is_none() {
+        lines.sentence("It needs no decision any more.", Style::new());
+    }
+    for (name, cell) in &now.row.columns {
+        lines.fact(&clean_cut(name, 40), &shown::cell(name, cell, masks, is_open));
+    }
+}
+
+fn payload(opened: &Opened, is_open: bool, lines: &mut Lines) {
+    let Some(payload) = &opened.details.payload else { return };
+    let size = words::size(payload.size_bytes);
+    let cut = if payload.size_bytes > crate::console::model::item::PAYLOAD_SHOWN_BYTES_MAX as u64 {
+        format!("the beginning of {size}")
+    } else {
+        size
+    };
+    lines.heading(&format!("Payload ({cut})"));
+    for line in if is_open { &opened.payload_open } else { &opened.payload_masked } {
+        lines.sentence(line, Style::new());
+    }
+}
+
+fn history(opened: &Opened, lines: &mut Lines) {
+    lines.heading("In the audit");
+    if opened.details.history.is_empty() {
+        lines.sentence("Nothing yet.", Style::new());
+    }
+    for entry in &opened.details.history {
+        let event = clean_cut(&entry.event, 20);
+        lines.point(&clean_cut(&entry.at, 40), &format!("{event} by {}, entry {}", clean_cut(&entry.operator, 40), entry.seq), Style::new());
+    }
+}

@@ -1,0 +1,118 @@
+//! The header: who and when, how many of what, and how the sources are.
+
+use super::lines::joined;
+use crate::console::model::Model;
+use crate::console::words;
+use crate::domain::finding::FindingKind;
+use crate::domain::moment::span;
+use crate::domain::text::clean_cut;
+use crate::domain::verdict::Verdict;
+use chrono::{DateTime, TimeDelta, Utc};
+use ratatui::text::{Line, Span};
+
+/// From which gap on two clocks count as different.
+const CLOCK_GAP_SHOWN_MIN: TimeDelta = TimeDelta::seconds(2);
+
+/// The header's lines: three where there is room, else the first ones.
+pub fn lines(model: &Model, width: u16, height: u16) -> Vec<Line<'static>> {
+    let wanted = match height {
+        0..10 => 1,
+        10..16 => 2,
+        _ => 3,
+    };
+    let all = [first, counts, sources];
+    all.iter().take(wanted).map(|line| line(model, width)).collect()
+}
+
+/// A time of day in UTC.
+pub fn clock(at: DateTime<Utc>) -> String {
+    at.format("%H:%M:%SZ").to_string()
+}
+
+fn first(model: &Model, width: u16) -> Line<'static> {
+    let theme = model.theme;
+    let mut parts = vec![Span::styled("unstuck", theme.strong())];
+    if model.setup.read_only {
+        parts.push(Span::styled("READ-ONLY", theme.caution()));
+    }
+    if model.setup.audit_fault.is_some() {
+        parts.push(Span::styled("NO AUDIT", theme.alarm()));
+    }
+    parts.push(Span::raw(words::count(model.findings.total(), "finding")));
+    if let Some(checks) = checks(model) {
+        parts.push(Span::styled(checks, theme.busy()));
+    }
+    if model.is_settling() {
+        parts.push(Span::styled("writing", theme.caution()));
+    }
+    parts.push(match (model.scan.since, model.scan.ended) {
+        (Some(since), _) => {
+            let seconds = (model.now - since).num_seconds().max(0);
+            Span::styled(format!("reading {seconds}s"), theme.busy())
+        }
+        (None, Some(at)) => Span::raw(format!("read {}", clock(at))),
+        (None, None) => Span::raw(""),
+    });
+    parts.push(Span::raw(clean_cut(&model.setup.operator, 40)));
+    parts.push(Span::styled(clean_cut(model.setup.title.as_deref().unwrap_or(""), 60), theme.quiet()));
+    joined(parts, width)
+}
+
+/// `checks 12/60 (3 unknown)` with a bar, while checks run.
+fn checks(model: &Model) -> Option<String> {
+    const BAR: usize = 10;
+    model.checks.run?;
+    let (done, total, unknown) = (model.checks.done, model.checks.total.max(1), model.checks.unknown);
+    let filled = (done * BAR / total).min(BAR);
+    let bar = format!("[{}{}]", "#".repeat(filled), ".".repeat(BAR - filled));
+    let stopping = if model.checks.cancelled { " stopping" } else { "" };
+    Some(format!("{bar} checks {done}/{} ({unknown} unknown){stopping}", model.checks.total))
+}
+
+fn counts(model: &Model, width: u16) -> Line<'static> {
+    let counts = model.findings.counts();
+    let kinds = [
+        FindingKind::Stuck,
+        FindingKind::Ambiguous,
+        FindingKind::Duplicate,
+        FindingKind::Lost,
+        FindingKind::Mismatch,
+    ];
+    let plain = |number: usize, word: &str| Span::raw(format!("{number} {word}"));
+    let mut parts: Vec<Span<'static>> = Vec::new();
+    if counts.selected > 0 {
+        parts.push(Span::styled(format!("* {} selected", counts.selected), model.theme.strong()));
+    }
+    let of_kinds = kinds.iter().zip(counts.findings).filter(|(_, number)| *number > 0);
+    parts.extend(of_kinds.map(|(kind, number)| plain(number, words::finding(*kind))));
+    if !parts.is_empty() {
+        parts.push(Span::styled("|", model.theme.quiet()));
+    }
+    let of_verdicts = Verdict::ALL.iter().zip(counts.verdicts).filter(|(_, number)| *number > 0);
+    parts.extend(of_verdicts.map(|(verdict, number)| {
+        let told = format!("{} {number} {}", words::verdict_sign(Some(*verdict)), words::verdict(Some(*verdict)));
+        Span::styled(told, model.theme.verdict(Some(*verdict)))
+    }));
+    if counts.unchecked > 0 {
+        parts.push(plain(counts.unchecked, words::verdict(None)));
+    }
+    joined(parts, width)
+}
+
+fn sources(model: &Model, width: u16) -> Line<'static> {
+    let theme = model.theme;
+    let mut parts = vec![Span::styled("sources", theme.quiet())];
+    for source in &model.sources {
+        let name = clean_cut(&source.name, 24);
+        parts.push(match (&source.fault, source.clock_gap) {
+            (Some(_), _) => Span::styled(format!("! {name} NOT READ"), theme.alarm()),
+            (None, None) => Span::styled(format!("{name} .."), theme.quiet()),
+            (None, Some(gap)) if gap.abs() > CLOCK_GAP_SHOWN_MIN => {
+                let way = if gap > TimeDelta::zero() { "ahead" } else { "behind" };
+                Span::styled(format!("{name} (clock {} {way})", span(gap.abs())), theme.caution())
+            }
+            (None, Some(_)) => Span::raw(format!("{name} ok")),
+        });
+    }
+    joined(parts, width)
+}

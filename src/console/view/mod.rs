@@ -1,0 +1,149 @@
+//! Drawing: one file a region of the screen, each a function of the model.
+//!
+//! ```text
+//! wide (120 columns and more)               stacked (80x20 and more)      narrow
+//! +--------------------------------------+  +------------------------+   +---------------+
+//! | header: counts, sources, clock       |  | header                 |   | header        |
+//! |-- Findings --------|-- Item ---------|  |-- Findings ------------|   |-- Findings ---|
+//! | list               | facts, timeline,|  | list                   |   | list          |
+//! |                    | evidence, advice|  |-- Item ----------------|   |   (Enter: the |
+//! |                    |                 |  | its first facts        |   |   item, whole |
+//! |--------------------------------------|  |------------------------|   |   screen)     |
+//! | notice: what, and what to do         |  | notice                 |   | notice        |
+//! | footer: keys                         |  | footer                 |   | footer        |
+//! +--------------------------------------+  +------------------------+   +---------------+
+//! ```
+//! Stacked and narrow, `Enter` gives the item the whole screen. A dialog lies over all but notice and footer. Rules and
+//! frames are ASCII: box-drawing signs are two cells wide on East Asian terminals and would shift everything.
+
+mod audit;
+mod bulk;
+mod decision;
+mod detail;
+mod dialog;
+mod header;
+mod help;
+mod lines;
+mod list;
+mod outcome;
+mod recovered;
+mod rows;
+mod status;
+
+use crate::console::model::{Dialog, Focus, Model, Screen};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+/// Where a list was drawn, and its first line.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Listed {
+    /// Its rows, without title and heads.
+    pub area: Rect,
+    /// The number of its first line.
+    pub offset: usize,
+}
+
+/// Where a scrolled text was drawn, and how far it can be scrolled.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Scrolled {
+    /// Its lines.
+    pub area: Rect,
+    /// The furthest it can be scrolled.
+    pub scroll_max: u16,
+}
+
+/// What drawing must remember: scroll offsets and where things were, for the mouse and for pages.
+#[derive(Debug, Default)]
+pub struct ViewState {
+    /// The list on the screen.
+    pub list: Listed,
+    /// The item or audit entry on the screen.
+    pub detail: Scrolled,
+    /// The dialog on the screen.
+    pub dialog: Scrolled,
+    findings_offset: usize,
+    audit_offset: usize,
+}
+
+/// From which width on list and item stand side by side.
+const WIDE_MIN: u16 = 120;
+/// From which height on list and item stand one above the other.
+const STACKED_HEIGHT_MIN: u16 = 20;
+/// The part of the width or height that the list takes, in percent.
+const LIST_PERCENT: u16 = 56;
+
+/// Draws the console.
+pub fn view(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    (state.list.area, state.detail.area, state.dialog.area) = (Rect::ZERO, Rect::ZERO, Rect::ZERO);
+    let is_small = area.width < crate::console::model::SIZE_MIN.width
+        || area.height < crate::console::model::SIZE_MIN.height;
+    if is_small {
+        frame.render_widget(Paragraph::new(Line::raw("terminal too small")), area);
+        return;
+    }
+    let header = header::lines(model, area.width, area.height);
+    let header_height = u16::try_from(header.len()).unwrap_or(1);
+    let [top, body, notice, footer] = Layout::vertical([
+        Constraint::Length(header_height),
+        Constraint::Min(0),
+        Constraint::Length(1),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    frame.render_widget(Paragraph::new(header), top);
+    draw_body(model, state, frame, body);
+    status::draw(model, frame, notice, footer);
+    draw_dialog(model, state, frame, Rect { height: top.height + body.height, ..area });
+}
+
+fn draw_body(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, body: Rect) {
+    let split = Constraint::Percentage(LIST_PERCENT);
+    let (list, rule, detail) = if body.width >= WIDE_MIN {
+        let parts = [split, Constraint::Length(2), Constraint::Min(0)];
+        let [list, rule, detail] = Layout::horizontal(parts).areas(body);
+        (Some(list), Some(rule), Some(detail))
+    } else if model.focus == Focus::Detail {
+        (None, None, Some(body))
+    } else if body.height >= STACKED_HEIGHT_MIN.saturating_sub(5) {
+        let [list, detail] = Layout::vertical([split, Constraint::Min(0)]).areas(body);
+        (Some(list), None, Some(detail))
+    } else {
+        (Some(body), None, None)
+    };
+    if let Some(rule) = rule {
+        let line = Line::styled("|", model.theme.quiet());
+        frame.render_widget(Paragraph::new(vec![line; usize::from(rule.height)]), rule);
+    }
+    match model.screen {
+        Screen::Findings => {
+            if let Some(list) = list {
+                list::draw(model, state, frame, list);
+            }
+            if let Some(detail) = detail {
+                detail::draw(model, state, frame, detail);
+            }
+        }
+        Screen::Audit => {
+            if let Some(list) = list {
+                audit::draw_list(model, state, frame, list);
+            }
+            if let Some(detail) = detail {
+                audit::draw_entry(model, state, frame, detail);
+            }
+        }
+    }
+}
+
+fn draw_dialog(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area: Rect) {
+    match &model.dialog {
+        Dialog::None | Dialog::Filter(_) => {}
+        Dialog::Help(scroll) => help::draw(model, *scroll, state, frame, area),
+        Dialog::Decision(dialog) => decision::draw(model, dialog, state, frame, area),
+        Dialog::Bulk(dialog) => bulk::draw(model, dialog, state, frame, area),
+        Dialog::Outcome(scroll) => outcome::draw(model, *scroll, state, frame, area),
+        Dialog::Recovered(recovered, scroll) => recovered::draw(model, recovered, *scroll, state, frame, area),
+    }
+}

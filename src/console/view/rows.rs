@@ -1,0 +1,160 @@
+//! One finding as one line, in the columns that fit.
+
+use crate::console::model::Model;
+use crate::console::model::findings::Row;
+use crate::console::model::sort::{Column, Sort};
+use crate::console::shown::{beginning, item_key, pad};
+use crate::console::theme::Theme;
+use crate::console::words;
+use chrono::{DateTime, TimeDelta, Utc};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// What a column shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fact {
+    Verdict,
+    Age,
+    Key,
+    Finding,
+    Advice,
+    Kind,
+    Attempts,
+    Source,
+    State,
+    Class,
+    Error,
+}
+
+/// Each column in the order of the screen: its fact, head, width, and its rank when room is scarce (0 is always there).
+const COLUMNS: [(Fact, &str, usize, usize); 11] = [
+    (Fact::Verdict, "verdict", 12, 0),
+    (Fact::Age, "age", 6, 0),
+    (Fact::Key, "key", KEY_WIDTH_MIN, 0),
+    (Fact::Finding, "finding", 15, 1),
+    (Fact::Advice, "next", 9, 2),
+    (Fact::Kind, "kind", 10, 3),
+    (Fact::Attempts, "tries", 5, 4),
+    (Fact::Source, "source", 12, 5),
+    (Fact::State, "state", 10, 6),
+    (Fact::Class, "error", 13, 7),
+    (Fact::Error, "error text", 30, 8),
+];
+const KEY_WIDTH_MIN: usize = 17;
+const KEY_WIDTH_MAX: usize = 44;
+/// Cursor, selection and a space.
+const MARKS: usize = 3;
+
+/// The columns that fit a width.
+pub struct Columns {
+    shown: Vec<(Fact, &'static str, usize)>,
+}
+
+impl Columns {
+    /// As many columns as fit, the most telling first; what is left over goes to the key, then to the error's text.
+    pub fn for_width(width: u16) -> Self {
+        let mut room = usize::from(width).saturating_sub(MARKS);
+        let mut rank_max = 0;
+        for rank in 0..COLUMNS.len() {
+            let needed: usize = COLUMNS.iter().filter(|(.., own)| *own == rank).map(|(.., wide, _)| wide + 1).sum();
+            if needed == 0 || (needed > room + 1 && rank > 0) {
+                break;
+            }
+            room = room.saturating_sub(needed);
+            rank_max = rank;
+        }
+        let to_key = room.min(KEY_WIDTH_MAX - KEY_WIDTH_MIN);
+        let to_error = room - to_key;
+        let shown = COLUMNS
+            .iter()
+            .filter(|(.., rank)| *rank <= rank_max)
+            .map(|(fact, head, wide, _)| match fact {
+                Fact::Key => (*fact, *head, wide + to_key),
+                Fact::Error => (*fact, *head, wide + to_error),
+                _ => (*fact, *head, *wide),
+            })
+            .collect();
+        Self { shown }
+    }
+
+    /// The heads, the sorted column with a mark.
+    pub fn heads(&self, theme: Theme, sort: Sort) -> Line<'static> {
+        let mut text = " ".repeat(MARKS);
+        for (fact, head, width) in &self.shown {
+            let mark = match (is_sorted_by(*fact, sort.column), sort.reversed) {
+                (false, _) => "",
+                (true, false) => " v",
+                (true, true) => " ^",
+            };
+            text.push_str(&pad(&format!("{head}{mark}"), *width));
+            text.push(' ');
+        }
+        Line::styled(text.trim_end().to_owned(), theme.quiet())
+    }
+}
+
+fn is_sorted_by(fact: Fact, column: Column) -> bool {
+    match column {
+        Column::Worst => false,
+        Column::Age => fact == Fact::Age,
+        Column::Key => fact == Fact::Key,
+        Column::Source => fact == Fact::Source,
+        Column::Kind => fact == Fact::Kind,
+        Column::Finding => fact == Fact::Finding,
+        Column::Verdict => fact == Fact::Verdict,
+        Column::Advice => fact == Fact::Advice,
+        Column::Attempts => fact == Fact::Attempts,
+    }
+}
+
+/// A finding's line. Under the cursor it is reversed as a whole and has no colours of its own.
+pub fn row_line(model: &Model, row: &Row, columns: &Columns, is_cursor: bool) -> Line<'static> {
+    let marks = format!("{}{} ", if is_cursor { ">" } else { " " }, if row.selected { "*" } else { " " });
+    let mut spans = vec![Span::styled(marks, model.theme.strong())];
+    for (fact, _, width) in &columns.shown {
+        let style = match fact {
+            Fact::Verdict if !is_cursor => model.theme.verdict(row.verdict()),
+            _ => Style::new(),
+        };
+        spans.push(Span::styled(pad(&text_of(model, row, *fact, *width), *width), style));
+        spans.push(Span::raw(" "));
+    }
+    let line = Line::from(spans);
+    if is_cursor { line.style(model.theme.cursor()) } else { line }
+}
+
+fn text_of(model: &Model, row: &Row, fact: Fact, width: usize) -> String {
+    let finding = &row.found.finding;
+    let item = &finding.item;
+    match fact {
+        Fact::Verdict if row.asked.is_some() => "checking..".to_owned(),
+        Fact::Verdict => format!("{} {}", words::verdict_sign(row.verdict()), words::verdict(row.verdict())),
+        Fact::Age => {
+            let age = age_now(row, model.now).map_or_else(|| "no time".to_owned(), words::short_span);
+            format!("{age:>6}")
+        }
+        Fact::Key => item_key(&item.key),
+        Fact::Finding => format!("{} {}", words::finding_sign(finding.kind), words::finding(finding.kind)),
+        Fact::Advice => match (&row.decided, &row.checked) {
+            (Some(choice), _) => words::done(*choice).to_owned(),
+            (None, Some(checked)) => words::advice(checked.advice()).to_owned(),
+            (None, None) => "check".to_owned(),
+        },
+        Fact::Kind => beginning(&item.kind, width),
+        Fact::Attempts => item.attempts.map_or_else(|| "    -".to_owned(), |count| format!("{count:>5}")),
+        Fact::Source => beginning(&item.source, width),
+        Fact::State => format!("{} {}", words::state_sign(item.state), words::state(item.state)),
+        Fact::Class => finding.error.as_ref().map_or("-", |sorted| words::class(sorted.class)).to_owned(),
+        Fact::Error => match item.last_error.text() {
+            Some("") => "''".to_owned(),
+            Some(text) => beginning(text, width),
+            None => "-".to_owned(),
+        },
+    }
+}
+
+/// How old a finding is by now, by its source's clock; `None` where no time tells.
+pub fn age_now(row: &Row, now: DateTime<Utc>) -> Option<TimeDelta> {
+    let since = row.found.finding.since?;
+    Some((now + row.found.clock_gap - since).max(TimeDelta::zero()))
+}

@@ -1,0 +1,110 @@
+//! The two lines at the bottom: the notice (or the filter box), and the keys that do something here.
+
+use super::lines::joined;
+use crate::console::keymap::{Action, Binding, Place, footer_of};
+use crate::console::model::{Dialog, FilterBox, Model, Notice, Screen, Tone};
+use crate::console::shown::{fit, line};
+use crate::console::words;
+use crate::domain::decision::Choice;
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
+
+/// Draws notice and footer.
+pub fn draw(model: &Model, frame: &mut Frame<'_>, notice: Rect, footer: Rect) {
+    if let Dialog::Filter(filter) = &model.dialog {
+        draw_filter(model, filter, frame, notice, footer);
+        return;
+    }
+    frame.render_widget(notice_line(model, notice.width), notice);
+    frame.render_widget(footer_line(model, footer.width), footer);
+}
+
+fn notice_line(model: &Model, width: u16) -> Line<'static> {
+    if let Some(notice) = &model.notice {
+        return told(model, notice, width);
+    }
+    let unread = model.sources.iter().find_map(|source| Some((source, source.fault.as_ref()?)));
+    match unread {
+        Some((source, (what, do_next))) if model.screen == Screen::Findings => {
+            let notice = Notice::alarm(format!("{}: {what}", source.name), do_next.clone());
+            told(model, &notice, width)
+        }
+        _ => Line::default(),
+    }
+}
+
+fn told(model: &Model, notice: &Notice, width: u16) -> Line<'static> {
+    let style = match notice.tone {
+        Tone::Info => model.theme.plain(),
+        Tone::Good => model.theme.good(),
+        Tone::Alarm => model.theme.alarm(),
+    };
+    let mark = if notice.tone == Tone::Alarm { "! " } else { "" };
+    let what = fit(&format!("{mark}{}", line(&notice.what)), usize::from(width));
+    let left = usize::from(width).saturating_sub(what.width() + 1);
+    let do_next = if left > 8 { fit(&line(&notice.do_next), left) } else { String::new() };
+    Line::from(vec![Span::styled(what, style), Span::raw(" "), Span::raw(do_next)])
+}
+
+fn footer_line(model: &Model, width: u16) -> Line<'static> {
+    let suggested = suggested(model);
+    let mut bindings: Vec<&Binding> = footer_of(model.place()).collect();
+    // What is advised stands first and is marked.
+    bindings.sort_by_key(|binding| Some(binding.action) != suggested);
+    let mut parts: Vec<Span<'static>> = bindings
+        .iter()
+        .filter_map(|binding| {
+            let told = format!("{} {}", binding.keys.first()?.spelled(), binding.label);
+            Some(if Some(binding.action) == suggested {
+                Span::styled(format!(">{told}<"), model.theme.strong())
+            } else {
+                Span::raw(told)
+            })
+        })
+        .collect();
+    // The way to all other keys must not fall off a narrow line.
+    if let Some(at) = bindings.iter().position(|binding| binding.action == Action::Help) {
+        let help = parts.remove(at);
+        parts.insert(1.min(parts.len()), help);
+    }
+    joined(parts, width)
+}
+
+/// The key that the advice speaks for: *check* before there is any.
+fn suggested(model: &Model) -> Option<Action> {
+    if !matches!(model.place(), Place::Findings | Place::Item) {
+        return None;
+    }
+    let row = model.findings.current()?;
+    let Some(checked) = &row.checked else { return Some(Action::Check) };
+    Some(match words::choice_of(checked.advice()) {
+        None => Action::Check,
+        Some(Choice::MarkDone) => Action::MarkDone,
+        Some(Choice::Retry) => Action::Retry,
+        Some(Choice::Escalate) => Action::Escalate,
+    })
+}
+
+fn draw_filter(model: &Model, filter: &FilterBox, frame: &mut Frame<'_>, notice: Rect, footer: Rect) {
+    const LABEL: &str = "Filter: ";
+    let room = usize::from(notice.width).saturating_sub(LABEL.len() + 1);
+    let skipped = filter.input.visual_scroll(room);
+    let typed: String = crate::console::view::dialog::skip_cells(filter.input.value(), skipped);
+    let spans = vec![Span::styled(LABEL, model.theme.strong()), Span::raw(fit(&typed, room))];
+    frame.render_widget(Line::from(spans), notice);
+    let column = LABEL.len() + filter.input.visual_cursor().saturating_sub(skipped);
+    let column = u16::try_from(column).unwrap_or(0).min(notice.width.saturating_sub(1));
+    frame.set_cursor_position(Position { x: notice.x + column, y: notice.y });
+    let shown = Span::raw(format!("{} shown", model.findings.shown_len()));
+    let mut parts = match &filter.fault {
+        Some(fault) => vec![Span::styled(format!("! {}", line(fault)), model.theme.alarm())],
+        None => vec![shown],
+    };
+    parts.extend(footer_of(Place::Filter).filter_map(|binding| {
+        Some(Span::raw(format!("{} {}", binding.keys.first()?.spelled(), binding.label)))
+    }));
+    parts.push(Span::styled("kind:invoice finding:stuck verdict:unknown advice:retry age>2h -word", model.theme.quiet()));
+    frame.render_widget(joined(parts, footer.width), footer);
+}

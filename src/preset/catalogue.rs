@@ -1,0 +1,149 @@
+//! Every preset the program knows: those built in, and an operator's own, which come first.
+
+use super::PresetFault;
+use super::provider::ProviderPreset;
+use super::source::SourcePreset;
+use super::source::file::SourceFile;
+use crate::domain::error_class::ErrorTable;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const BUILT_IN_SOURCES: [(&str, &str); 3] = [
+    ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
+    ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
+    ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
+];
+const BUILT_IN_PROVIDERS: [(&str, &str); 1] =
+    [("ledger.toml", include_str!("../../assets/presets/ledger.toml"))];
+const BUILT_IN_ERRORS: &str = include_str!("../../assets/errors.toml");
+/// The name of an operator's own error rules among the preset files.
+const ERRORS_FILE: &str = "errors.toml";
+
+/// Every preset, checked, by name.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    /// How to read job systems. The file is kept too: a configuration may use it with another table.
+    pub sources: BTreeMap<String, (SourceFile, SourcePreset)>,
+    /// How to ask providers.
+    pub providers: BTreeMap<String, Arc<ProviderPreset>>,
+    /// What error texts prove.
+    pub errors: Arc<ErrorTable>,
+}
+
+/// What a preset file says that it is.
+#[derive(serde::Deserialize)]
+struct Sniffed {
+    #[serde(rename = "type")]
+    file_type: Option<String>,
+}
+
+impl Catalogue {
+    /// The built-in presets with an operator's own in front: each a file name and its text.
+    ///
+    /// # Errors
+    /// The first file that cannot be used.
+    pub fn new(own: &[(String, String)]) -> Result<Self, PresetFault> {
+        let mut errors = parse_errors("errors.toml", BUILT_IN_ERRORS)?;
+        let (mut sources, mut providers) = (BTreeMap::new(), BTreeMap::new());
+        for (file, text) in BUILT_IN_SOURCES {
+            add_source(&mut sources, file, text)?;
+        }
+        for (file, text) in BUILT_IN_PROVIDERS {
+            add_provider(&mut providers, file, text)?;
+        }
+        for (file, text) in own {
+            if file == ERRORS_FILE {
+                errors = errors.with_first(parse_errors(file, text)?);
+                continue;
+            }
+            let sniffed: Sniffed = toml::from_str(text)
+                .map_err(|fault| PresetFault { preset: file.clone(), what: one_line(&fault, text) })?;
+            match sniffed.file_type.as_deref() {
+                Some("source") => add_source(&mut sources, file, text)?,
+                Some("provider") => add_provider(&mut providers, file, text)?,
+                _ => {
+                    let what = "`type` must be \"source\" or \"provider\"".to_owned();
+                    return Err(PresetFault { preset: file.clone(), what });
+                }
+            }
+        }
+        Ok(Self { sources, providers, errors: Arc::new(errors) })
+    }
+}
+
+/// The text of a built-in preset, to read and to copy.
+pub fn built_in_text(name: &str) -> Option<&'static str> {
+    let file = format!("{name}.toml");
+    BUILT_IN_SOURCES
+        .iter()
+        .chain(&BUILT_IN_PROVIDERS)
+        .chain(&[(ERRORS_FILE, BUILT_IN_ERRORS)])
+        .find(|(known, _)| *known == file)
+        .map(|(_, text)| *text)
+}
+
+fn parse_errors(file: &str, text: &str) -> Result<ErrorTable, PresetFault> {
+    ErrorTable::parse(text).map_err(|fault| PresetFault { preset: file.to_owned(), what: fault.to_string() })
+}
+
+fn add_source(
+    sources: &mut BTreeMap<String, (SourceFile, SourcePreset)>,
+    file: &str,
+    text: &str,
+) -> Result<(), PresetFault> {
+    let written = SourceFile::parse(file, text)?;
+    let preset = written.check()?;
+    sources.insert(preset.name.to_string(), (written, preset));
+    Ok(())
+}
+
+fn add_provider(
+    providers: &mut BTreeMap<String, Arc<ProviderPreset>>,
+    file: &str,
+    text: &str,
+) -> Result<(), PresetFault> {
+    let preset =
+        ProviderPreset::parse(text).map_err(|what| PresetFault { preset: file.to_owned(), what })?;
+    providers.insert(preset.name.to_string(), Arc::new(preset));
+    Ok(())
+}
+
+/// A TOML error in one line: where, and what.
+pub fn one_line(fault: &toml::de::Error, text: &str) -> String {
+    let what = fault.message().replace('\n', "; ");
+    match fault.span() {
+        Some(span) => {
+            let before = text.get(..span.start.min(text.len())).unwrap_or("");
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()) + 1;
+            format!("line {line}, column {column}: {what}")
+        }
+        None => what,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_preset_is_sound() {
+        let catalogue = Catalogue::new(&[]).unwrap();
+        assert_eq!(catalogue.sources.len(), BUILT_IN_SOURCES.len());
+        assert_eq!(catalogue.providers.len(), BUILT_IN_PROVIDERS.len());
+    }
+
+    #[test]
+    fn an_operators_own_preset_comes_first() {
+        let own = include_str!("../../assets/presets/jobs.toml").replace("late_writer = \"unguarded\"", "late_writer = \"guarded\"");
+        let catalogue = Catalogue::new(&[("mine.toml".to_owned(), own)]).unwrap();
+        let (_, preset) = &catalogue.sources["jobs"];
+        assert_eq!(preset.decisions.late_writer, crate::ports::source::LateWriter::Guarded);
+    }
+
+    #[test]
+    fn a_file_must_say_what_it_is() {
+        let fault = Catalogue::new(&[("x.toml".to_owned(), "name = 'x'".to_owned())]).unwrap_err();
+        assert_eq!(fault.to_string(), "preset `x.toml`: `type` must be \"source\" or \"provider\"");
+    }
+}

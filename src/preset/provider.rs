@@ -1,0 +1,181 @@
+//! Provider presets: how to ask one provider about one operation, and how to read its answer. Data, not code.
+//!
+//! A preset is written as TOML (`assets/presets/ledger.toml` is the commented example). What a file may say is private
+//! to this module; what the program uses are the checked plain types here.
+
+mod body;
+mod check;
+mod file;
+mod look_up;
+mod page;
+mod settings;
+
+pub use body::BodyTemplate;
+pub use look_up::{
+    Absence, AmountPlace, BodyTest, CurrencyPlace, EffectTimeFormat, EffectsPlace, ItemsPlace, LinkPlace,
+    LookUp, Method, Must, Place, ReferencePlace, RequestTemplate, StatusPlace, TimePlace,
+};
+pub use page::{PageEnd, PageStep, Paging, Parameter};
+pub use settings::{Lookback, OperationSettings, ProviderSettings, SecretPlace};
+
+use crate::domain::evidence::Clocks;
+use crate::domain::pace::Patience;
+use crate::preset::template::Template;
+use chrono::NaiveDate;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use url::Url;
+
+/// The most bytes of one answer that are read.
+pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The most bytes of all answers of one check that are kept for a person to look at.
+pub const BODIES_KEPT_BYTES_MAX: usize = 64 * 1024;
+/// The most pages of one answer that are read.
+pub const PAGES_MAX: usize = 20;
+/// The longest that one request may take, in seconds.
+pub const REQUEST_SECONDS_MAX: u64 = 20;
+/// The longest that one check may take, waits and all pages included, in seconds.
+pub const CHECK_SECONDS_MAX: u64 = 90;
+/// How many requests a second a provider gets that says nothing about it.
+pub const PACE_PER_SECOND: f64 = 5.0;
+/// How many checks may be in flight at once with a provider that says nothing about it.
+pub const IN_FLIGHT_MAX: usize = 4;
+/// How much earlier than the first attempt a window begins: the provider's clock is not ours.
+pub const WINDOW_MARGIN_SECONDS: i64 = 600;
+
+/// The provider presets that are built in, by name.
+const BUILT_IN: [(&str, &str); 1] = [("ledger", include_str!("../../assets/presets/ledger.toml"))];
+
+/// The names of the built-in provider presets.
+pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// A built-in provider preset; `None` where there is none of that name.
+///
+/// # Errors
+/// A sentence naming preset, operation and field, should a built-in file be wrong.
+pub fn built_in(name: &str) -> Option<Result<ProviderPreset, String>> {
+    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| ProviderPreset::parse(text))
+}
+
+/// How to ask one provider, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProviderPreset {
+    /// The name that a configuration uses.
+    pub name: Arc<str>,
+    /// What it is, for people.
+    pub title: String,
+    /// What it was really tried with; empty when it only follows the provider's pages.
+    pub verified_with: Vec<String>,
+    /// When it was last compared with its source; `None` when nobody said.
+    pub verified_on: Option<NaiveDate>,
+    /// Where its facts come from; `None` when nobody said.
+    pub source: Option<String>,
+    /// Where the provider usually lives; `None` when every configuration must say it.
+    pub base_url: Option<Url>,
+    /// How requests prove who asks.
+    pub auth: Auth,
+    /// Headers of every request, templates over `vars`.
+    pub headers: BTreeMap<String, Template>,
+    /// What a configuration must fill in (an account, a channel), each with what it is.
+    pub variables: BTreeMap<String, String>,
+    /// The bounds of a check.
+    pub limits: Limits,
+    /// How many requests a second are sent at most.
+    pub pace_per_second: f64,
+    /// How many checks may be in flight at once.
+    pub in_flight_max: usize,
+    /// What it can be asked about, by name.
+    pub operations: BTreeMap<String, Operation>,
+}
+
+impl ProviderPreset {
+    /// Reads a preset from its TOML text.
+    ///
+    /// # Errors
+    /// One sentence naming preset, operation and field.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        check::preset(&file::parse(text)?)
+    }
+}
+
+/// How requests prove who asks. The secret itself is in the configuration, never here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Auth {
+    /// They do not.
+    None,
+    /// `Authorization: Bearer SECRET`.
+    Bearer,
+    /// Basic, the secret being the user and the password empty.
+    BasicUser,
+    /// Basic, the secret being the password of this user (a template over `vars`).
+    BasicPassword(Template),
+    /// Basic, the secret being `user:password`.
+    BasicPair,
+    /// A header of its own, with something before the secret.
+    Header {
+        /// The header's name.
+        name: String,
+        /// What stands before the secret, such as `GenieKey `; may be empty.
+        prefix: String,
+    },
+}
+
+/// The bounds of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes of one answer that are read.
+    pub body_bytes_max: usize,
+    /// The most bytes of all answers that are kept for a person to look at.
+    pub bodies_kept_bytes_max: usize,
+    /// The most pages that are read.
+    pub pages_max: usize,
+    /// The longest that one request may take.
+    pub request_max: Duration,
+    /// The longest that the whole check may take.
+    pub check_max: Duration,
+    /// How many times a request is tried, and the waits between.
+    pub patience: Patience,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes_max: BODY_BYTES_MAX,
+            bodies_kept_bytes_max: BODIES_KEPT_BYTES_MAX,
+            pages_max: PAGES_MAX,
+            request_max: Duration::from_secs(REQUEST_SECONDS_MAX),
+            check_max: Duration::from_secs(CHECK_SECONDS_MAX),
+            patience: Patience::default(),
+        }
+    }
+}
+
+/// One thing that a provider can be asked about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation {
+    /// What it is, for people.
+    pub title: String,
+    /// When an absence means something, and how long a key protects.
+    pub clocks: Clocks,
+    /// A pace of its own, beside the provider's; `None` when it has none.
+    pub pace_per_second: Option<f64>,
+    /// A bound of its own, beside the provider's; `None` when it has none.
+    pub in_flight_max: Option<usize>,
+    /// How it is asked.
+    pub how: How,
+}
+
+/// How an operation is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum How {
+    /// By this look-up.
+    Ask(Box<LookUp>),
+    /// Not at all, and why: an honest `unknown`.
+    Unanswerable(String),
+}
+
+#[cfg(test)]
+mod tests;

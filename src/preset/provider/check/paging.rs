@@ -1,0 +1,111 @@
+//! Checks of how further pages are asked for.
+
+use super::At;
+use crate::preset::provider::file::{PagingFile, PagingKind};
+use crate::preset::provider::{EffectsPlace, PageEnd, PageStep, Paging, Parameter};
+
+pub(super) fn paging(at: At<'_>, file: &PagingFile, effects: &EffectsPlace) -> Result<Paging, String> {
+    let parameter = || -> Result<Parameter, String> {
+        let name = at.needed("paging.parameter", file.parameter.clone())?;
+        Ok(Parameter { name, in_body: file.parameter_in_body })
+    };
+    let next = || at.place("paging.next", at.needed("paging.next", file.next.as_deref())?);
+    let may_be_missing = file.next_may_be_missing;
+    let step = match file.kind {
+        PagingKind::None => PageStep::Single,
+        PagingKind::LastId => {
+            let id = match (&file.id, &effects.each) {
+                (Some(text), _) => at.place("paging.id", text)?,
+                (None, None) => effects.id.clone(),
+                (None, Some(_)) => return Err(at.wrong("paging.id", "it is missing, and `each` is set")),
+            };
+            PageStep::LastId { parameter: parameter()?, id }
+        }
+        PagingKind::Token => PageStep::Token { parameter: parameter()?, next: next()?, may_be_missing },
+        PagingKind::HeaderToken => {
+            let header = at.needed("paging.header", file.header.as_deref())?.to_ascii_lowercase();
+            super::request::header_name(at, "paging.header", &header)?;
+            PageStep::HeaderToken { parameter: parameter()?, header }
+        }
+        PagingKind::Page => {
+            let first = at.needed("paging.first", file.first)?;
+            PageStep::PageNumber { parameter: parameter()?, first }
+        }
+        PagingKind::Offset => PageStep::Offset { parameter: parameter()? },
+        PagingKind::NextUrl => PageStep::NextUrl { next: next()?, may_be_missing },
+        PagingKind::LinkHeader => PageStep::LinkHeader,
+    };
+    let end = end(at, file, &step)?;
+    unused(at, file, &step)?;
+    Ok(Paging { step, end })
+}
+
+fn end(at: At<'_>, file: &PagingFile, step: &PageStep) -> Result<PageEnd, String> {
+    let declared = [file.more.is_some(), file.total.is_some(), file.pages.is_some(), file.until_empty];
+    if declared.iter().filter(|is| **is).count() > 1 {
+        return Err(at.wrong("paging", "say only one of `more`, `total`, `pages` and `until_empty`"));
+    }
+    if let Some(more) = &file.more {
+        return at.place("paging.more", more).map(PageEnd::More);
+    }
+    if let Some(total) = &file.total {
+        return at.place("paging.total", total).map(PageEnd::Total);
+    }
+    if let Some(pages) = &file.pages {
+        return at.place("paging.pages", pages).map(PageEnd::Pages);
+    }
+    if file.until_empty {
+        return if *step == PageStep::Single {
+            Err(at.wrong("paging.until_empty", "a single page is not followed by an empty one"))
+        } else {
+            Ok(PageEnd::EmptyPage)
+        };
+    }
+    match step {
+        PageStep::LastId { .. } | PageStep::PageNumber { .. } | PageStep::Offset { .. } => Err(at.wrong(
+            "paging.more",
+            "say how the last page is known: `more`, `total`, `pages` or `until_empty = true`",
+        )),
+        PageStep::Single
+        | PageStep::Token { .. }
+        | PageStep::HeaderToken { .. }
+        | PageStep::NextUrl { .. }
+        | PageStep::LinkHeader => Ok(PageEnd::StepEnds),
+    }
+}
+
+/// A field that does nothing is a misunderstanding.
+fn unused(at: At<'_>, file: &PagingFile, step: &PageStep) -> Result<(), String> {
+    let (parameter, next) = match step {
+        PageStep::Single | PageStep::LinkHeader => (false, false),
+        PageStep::LastId { .. }
+        | PageStep::HeaderToken { .. }
+        | PageStep::PageNumber { .. }
+        | PageStep::Offset { .. } => (true, false),
+        PageStep::Token { .. } => (true, true),
+        PageStep::NextUrl { .. } => (false, true),
+    };
+    let idle = [
+        ("paging.parameter", file.parameter.is_some() && !parameter),
+        ("paging.next", file.next.is_some() && !next),
+        ("paging.first", file.first.is_some() && !matches!(step, PageStep::PageNumber { .. })),
+        ("paging.id", file.id.is_some() && !matches!(step, PageStep::LastId { .. })),
+        ("paging.header", file.header.is_some() && !matches!(step, PageStep::HeaderToken { .. })),
+    ];
+    match idle.iter().find(|(_, is_idle)| *is_idle) {
+        Some((field, _)) => Err(at.wrong(field, "it does not go with this kind of paging")),
+        None => Ok(()),
+    }
+}
+
+/// Whether the next page's parameter goes into a body.
+pub(super) fn parameter_in_body(paging: &Paging) -> bool {
+    match &paging.step {
+        PageStep::LastId { parameter, .. }
+        | PageStep::Token { parameter, .. }
+        | PageStep::HeaderToken { parameter, .. }
+        | PageStep::PageNumber { parameter, .. }
+        | PageStep::Offset { parameter } => parameter.in_body,
+        PageStep::Single | PageStep::NextUrl { .. } | PageStep::LinkHeader => false,
+    }
+}

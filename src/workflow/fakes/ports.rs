@@ -1,0 +1,360 @@
+//! The ports themselves, in memory.
+
+use super::{Script, evidence, item_of, now, row, stuck_row};
+use crate::domain::audit::{Entry, Event, GENESIS, NewEntry};
+use crate::domain::cell::Cell;
+use crate::domain::decision::Choice;
+use crate::domain::evidence::{Answer, Clocks, Fault, FaultKind};
+use crate::domain::item::{ItemKey, Row, State};
+use crate::domain::moment::stamp;
+use crate::ports::clock::Clock;
+use crate::ports::escalation::{Escalation, Notice};
+use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
+use crate::ports::record::{Record, RecordFault};
+use crate::ports::source::{
+    Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Source,
+    SourceFacts, SourceFault, SourceFaultKind, Unsupported, Wanted,
+};
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use uuid::Uuid;
+
+/// A clock that stands still. Only the processes with an odd number live, and the desk's own.
+pub(super) struct FakeClock {
+    pub process: u32,
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> DateTime<Utc> {
+        now()
+    }
+
+    fn new_id(&self) -> Uuid {
+        Uuid::now_v7()
+    }
+
+    fn process(&self) -> u32 {
+        self.process
+    }
+
+    fn lives(&self, process: u32) -> Option<bool> {
+        Some(process == self.process || process % 2 == 1)
+    }
+}
+
+/// A table of jobs with the columns `key`, `status` and `updated_at`.
+pub(crate) struct FakeSource {
+    script: Arc<Script>,
+    facts: SourceFacts,
+    rows: Mutex<BTreeMap<String, Row>>,
+    page_items: usize,
+}
+
+impl FakeSource {
+    pub(super) fn new(script: Arc<Script>, keys: &[&str]) -> Self {
+        let facts = SourceFacts {
+            name: super::SOURCE.into(),
+            place: "memory".to_owned(),
+            preset: "fake".into(),
+            late_writer: LateWriter::Guarded,
+            leaves: [
+                (Choice::MarkDone, Leaves::State(State::Done)),
+                (Choice::Retry, Leaves::Absent),
+                (Choice::Escalate, Leaves::Unchanged),
+            ],
+            unsupported: Vec::new(),
+        };
+        let rows = keys.iter().map(|key| ((*key).to_owned(), stuck_row(key))).collect();
+        Self { script, facts, rows: Mutex::new(rows), page_items: 2 }
+    }
+
+    /// The row of a key, as anybody could read it.
+    pub(crate) fn row(&self, key: &str) -> Option<Row> {
+        self.rows.lock().unwrap().get(key).cloned()
+    }
+
+    /// Somebody else writes.
+    pub(crate) fn overwrite(&self, key: &str, status: &str) {
+        self.rows.lock().unwrap().insert(key.to_owned(), row(key, status, "2027-01-15 07:59:00"));
+    }
+
+    /// Somebody else removes a row.
+    pub(crate) fn remove(&self, key: &str) {
+        self.rows.lock().unwrap().remove(key);
+    }
+
+    /// Compare and set, as a transaction does it.
+    fn write(&self, choice: Choice, change: &Change) -> Applied {
+        let mut rows = self.rows.lock().unwrap();
+        let key = change.key.as_str();
+        let current = rows.get(key).cloned();
+        if current.as_ref() != Some(&change.seen) {
+            return Applied::Changed(current);
+        }
+        let after = match choice {
+            Choice::MarkDone => Some(row(key, "done", &stamp(change.now))),
+            Choice::Retry => None,
+            Choice::Escalate => current,
+        };
+        match after.clone() {
+            Some(after) => drop(rows.insert(key.to_owned(), after)),
+            None => drop(rows.remove(key)),
+        }
+        Applied::Written { before: change.seen.clone(), after }
+    }
+}
+
+fn source_fault(what: &str, may_have_written: bool) -> SourceFault {
+    SourceFault {
+        kind: SourceFaultKind::Broken,
+        what: what.to_owned(),
+        do_next: "Try again.".to_owned(),
+        may_have_written,
+    }
+}
+
+#[async_trait]
+impl Source for FakeSource {
+    fn facts(&self) -> &SourceFacts {
+        &self.facts
+    }
+
+    async fn scan(&self, _wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault> {
+        let call = self.script.begin("source.scan", "").await;
+        if call.fails_before() || call.fails_after().await {
+            return Err(source_fault("the scan broke", false));
+        }
+        let from = after.map_or(0, |cursor| usize::try_from(cursor.0).unwrap());
+        let rows = self.rows.lock().unwrap();
+        let items: Vec<_> = rows.values().skip(from).take(self.page_items).map(item_of).collect();
+        let next = from + items.len();
+        let next = (next < rows.len()).then(|| Cursor(i64::try_from(next).unwrap()));
+        Ok(Page { items, next, source_now: now() })
+    }
+
+    async fn read(&self, key: &str) -> Result<Option<Reading>, SourceFault> {
+        let call = self.script.begin("source.read", key).await;
+        if call.fails_before() || call.fails_after().await {
+            return Err(source_fault("the row cannot be read", false));
+        }
+        Ok(self.row(key).map(|row| Reading { item: item_of(&row), row, source_now: now() }))
+    }
+
+    async fn payload(&self, key: &ItemKey, bytes_max: usize) -> Result<Option<Payload>, SourceFault> {
+        let call = self.script.begin("source.payload", key.as_str()).await;
+        if call.fails_before() || call.fails_after().await {
+            return Err(source_fault("the payload cannot be read", false));
+        }
+        Ok(Some(Payload { bytes: vec![b'x'; bytes_max], size_bytes: 5_000_000 }))
+    }
+
+    fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
+        let seen = change.seen.columns.iter().map(|(name, cell)| (format!(":seen_{name}"), cell.clone()));
+        let now = (":now".to_owned(), Cell::Text(stamp(change.now)));
+        let sql = match choice {
+            Choice::MarkDone => "UPDATE jobs SET status = 'done', updated_at = :now WHERE …",
+            Choice::Retry => "DELETE FROM jobs WHERE …",
+            Choice::Escalate => return Ok(Vec::new()),
+        };
+        Ok(vec![PlannedStatement { sql: sql.to_owned(), parameters: seen.chain([now]).collect(), rows: 1 }])
+    }
+
+    async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
+        let call = self.script.begin("source.apply", change.key.as_str()).await;
+        if call.fails_before() {
+            return Err(source_fault("the transaction was not begun", false));
+        }
+        let applied = self.write(choice, change);
+        if call.fails_after().await {
+            return Err(source_fault("the answer to the commit was lost", true));
+        }
+        Ok(applied)
+    }
+
+    async fn examine(&self) -> Vec<Examined> {
+        Vec::new()
+    }
+}
+
+/// An audit in memory with a real chain.
+pub(crate) struct FakeRecord {
+    script: Arc<Script>,
+    entries: Mutex<Vec<Entry>>,
+    transactions: Mutex<Vec<usize>>,
+}
+
+impl FakeRecord {
+    pub(super) fn new(script: Arc<Script>) -> Self {
+        Self { script, entries: Mutex::default(), transactions: Mutex::default() }
+    }
+
+    /// Every entry, in order.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        self.entries.lock().unwrap().clone()
+    }
+
+    /// How many entries each transaction had.
+    pub(crate) fn transactions(&self) -> Vec<usize> {
+        self.transactions.lock().unwrap().clone()
+    }
+
+    fn place(&self, new: Vec<NewEntry>) -> Vec<Entry> {
+        self.transactions.lock().unwrap().push(new.len());
+        let mut entries = self.entries.lock().unwrap();
+        let first = entries.len();
+        for new in new {
+            let prev = entries.last().map_or_else(|| GENESIS.to_owned(), |entry| entry.hash.clone());
+            let mut entry = Entry {
+                seq: i64::try_from(entries.len()).unwrap() + 1,
+                at: stamp(new.at),
+                event: new.event.as_str().to_owned(),
+                decision: new.decision.map(|id| id.to_string()).unwrap_or_default(),
+                source: new.source,
+                key: new.key,
+                operator: new.operator,
+                origin: new.origin,
+                body: new.body.to_string(),
+                prev,
+                hash: String::new(),
+            };
+            entry.hash = entry.expected_hash();
+            entries.push(entry);
+        }
+        entries[first..].to_vec()
+    }
+
+    async fn read<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&[Entry]) -> T + Send,
+    ) -> Result<T, RecordFault> {
+        let call = self.script.begin(name, "").await;
+        if call.fails_before() || call.fails_after().await {
+            return Err(record_fault("the audit cannot be read"));
+        }
+        Ok(read(&self.entries.lock().unwrap()))
+    }
+}
+
+fn record_fault(what: &str) -> RecordFault {
+    RecordFault { what: what.to_owned(), do_next: "Make room.".to_owned() }
+}
+
+fn newest_first(entries: &[Entry], entries_max: usize, is_wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
+    entries.iter().rev().filter(|entry| is_wanted(entry)).take(entries_max).cloned().collect()
+}
+
+#[async_trait]
+impl Record for FakeRecord {
+    async fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Entry>, RecordFault> {
+        let event = entries.first().map_or("", |entry| entry.event.as_str());
+        let call = self.script.begin("record.append", event).await;
+        if call.fails_before() {
+            return Err(record_fault("the audit's disk is full"));
+        }
+        let placed = self.place(entries);
+        if call.fails_after().await {
+            return Err(record_fault("the audit's answer was lost"));
+        }
+        Ok(placed)
+    }
+
+    async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.unfinished", |entries| {
+            let ends = |intent: &Entry, entry: &Entry| {
+                entry.decision == intent.decision
+                    && Event::from_word(&entry.event).is_some_and(Event::is_outcome)
+            };
+            let is_open = |intent: &&Entry| {
+                intent.event == Event::Intended.as_str() && !entries.iter().any(|entry| ends(intent, entry))
+            };
+            entries.iter().filter(is_open).cloned().collect()
+        })
+        .await
+    }
+
+    async fn of_decision(&self, decision: Uuid) -> Result<Vec<Entry>, RecordFault> {
+        let decision = decision.to_string();
+        self.read("record.of_decision", |entries| {
+            entries.iter().filter(|entry| entry.decision == decision).cloned().collect()
+        })
+        .await
+    }
+
+    async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        let is_wanted = |entry: &Entry| entry.source == source && entry.key == key;
+        self.read("record.of_item", |entries| newest_first(entries, entries_max, is_wanted)).await
+    }
+
+    async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        let is_wanted = |entry: &Entry| before.is_none_or(|before| entry.seq < before);
+        self.read("record.page", |entries| newest_first(entries, entries_max, is_wanted)).await
+    }
+}
+
+/// A provider that knows what a test told it.
+pub(super) struct FakeProvider {
+    script: Arc<Script>,
+    facts: ProviderFacts,
+    answers: Arc<Mutex<BTreeMap<String, Answer>>>,
+}
+
+impl FakeProvider {
+    pub(super) fn new(script: Arc<Script>, answers: Arc<Mutex<BTreeMap<String, Answer>>>) -> Self {
+        let facts = ProviderFacts {
+            name: "pay.charges".into(),
+            place: "memory".to_owned(),
+            clocks: Clocks { settle: TimeDelta::minutes(10), lookback: None, key_ttl: None },
+            in_flight_max: 3,
+        };
+        Self { script, facts, answers }
+    }
+}
+
+#[async_trait]
+impl Provider for FakeProvider {
+    fn facts(&self) -> &ProviderFacts {
+        &self.facts
+    }
+
+    async fn ask(&self, question: &Question) -> Told {
+        let call = self.script.begin("provider.ask", &question.reference).await;
+        let evidence = evidence(&question.reference);
+        if call.fails_before() || call.fails_after().await {
+            return Told {
+                answer: Answer::Fault(Fault::new(FaultKind::Timeout, "no answer in 10 s")),
+                evidence,
+            };
+        }
+        let nothing = Answer::Complete { effects: Vec::new(), seen_from: None };
+        let answer = self.answers.lock().unwrap().get(&question.reference).cloned().unwrap_or(nothing);
+        Told { answer, evidence }
+    }
+}
+
+/// Somebody who takes escalations.
+pub(super) struct FakeEscalation {
+    pub script: Arc<Script>,
+    pub arrived: Arc<Mutex<Vec<String>>>,
+}
+
+#[async_trait]
+impl Escalation for FakeEscalation {
+    fn place(&self) -> String {
+        "the second line".to_owned()
+    }
+
+    async fn send(&self, notice: &Notice) -> Result<String, String> {
+        let call = self.script.begin("escalation.send", &notice.key).await;
+        if call.fails_before() {
+            return Err("connection refused: it did not arrive".to_owned());
+        }
+        self.arrived.lock().unwrap().push(notice.dedup_key.clone());
+        if call.fails_after().await {
+            return Err("no answer: it may have arrived".to_owned());
+        }
+        Ok("ticket 7".to_owned())
+    }
+}

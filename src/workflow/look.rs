@@ -1,0 +1,65 @@
+//! Look: what is read when somebody looks at one item, or at the audit. Nothing is asked and nothing is written.
+
+use crate::domain::audit::Entry;
+use crate::ports::record::RecordFault;
+use crate::ports::source::Payload;
+use crate::workflow::desk::Desk;
+use crate::workflow::settle::{OrderFault, Reread, reread_with_key};
+
+/// How much of a payload is shown, in bytes.
+pub const PAYLOAD_BYTES_MAX: usize = 4 * 1024;
+/// How many of an item's entries are shown.
+pub const HISTORY_ENTRIES_MAX: usize = 50;
+/// How many entries a page of the audit has.
+pub const PAGE_ENTRIES_MAX: usize = 200;
+
+/// What is known of one item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Looked {
+    /// The item as it is now; `None` when it is gone.
+    pub now: Option<Reread>,
+    /// The payload's beginning; `None` where the source keeps none or the item is gone.
+    pub payload: Option<Payload>,
+    /// Its earlier entries in the audit, the newest first, or why they cannot be read.
+    pub history: Result<Vec<Entry>, RecordFault>,
+}
+
+/// Reads an item's row, its payload's beginning, and its history.
+///
+/// # Errors
+/// The source's own fault. An audit that cannot be read is no reason to show nothing.
+pub async fn look(desk: &Desk, source_name: &str, key: &str) -> Result<Looked, OrderFault> {
+    let (item, history) =
+        futures_util::join!(look_at_source(desk, source_name, key), history(desk, source_name, key));
+    let (now, payload) = item?;
+    Ok(Looked { now, payload, history })
+}
+
+async fn look_at_source(
+    desk: &Desk,
+    source_name: &str,
+    key: &str,
+) -> Result<(Option<Reread>, Option<Payload>), OrderFault> {
+    let Some((key, now)) = reread_with_key(desk, source_name, key).await? else { return Ok((None, None)) };
+    let source = desk.source(source_name).ok_or_else(|| OrderFault::NoSuchSource(source_name.to_owned()))?;
+    let payload = source.payload(&key, PAYLOAD_BYTES_MAX).await.map_err(OrderFault::Source)?;
+    Ok((Some(now), payload))
+}
+
+async fn history(desk: &Desk, source_name: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
+    let record = desk.record.as_ref().map_err(Clone::clone)?;
+    record.of_item(source_name, key, HISTORY_ENTRIES_MAX).await
+}
+
+/// A page of the audit before an entry (from the end for `None`), the newest first, and whether older ones follow.
+///
+/// # Errors
+/// The audit's own fault.
+pub async fn audit_page(desk: &Desk, before: Option<i64>) -> Result<(Vec<Entry>, bool), RecordFault> {
+    let record = desk.record.as_ref().map_err(Clone::clone)?;
+    // One more than is shown tells whether more follow.
+    let mut entries = record.page(before, PAGE_ENTRIES_MAX + 1).await?;
+    let more = entries.len() > PAGE_ENTRIES_MAX;
+    entries.truncate(PAGE_ENTRIES_MAX);
+    Ok((entries, more))
+}
