@@ -3,10 +3,10 @@
 //! Rows stay where they are; `order` and `shown` are lists of row numbers. Moving the cursor touches none of them, a
 //! keystroke in the filter box tests rows without sorting, and a page of a scan is sorted by itself and merged.
 
+use super::counts::Counts;
 use super::sort::Sort;
 use crate::domain::decision::Choice;
 use crate::domain::filter::Filter;
-use crate::domain::finding::FindingKind;
 use crate::domain::item::Item;
 use crate::domain::verdict::Verdict;
 use crate::workflow::{Checked, Found};
@@ -56,19 +56,6 @@ impl Row {
     pub fn identity(&self) -> Identity {
         Identity::of(&self.found.finding.item)
     }
-}
-
-/// How many findings there are of each sort.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// By finding, in the order of its enum.
-    pub findings: [usize; 5],
-    /// By verdict, in the order of [`Verdict::ALL`].
-    pub verdicts: [usize; 7],
-    /// Not checked.
-    pub unchecked: usize,
-    /// Selected.
-    pub selected: usize,
 }
 
 /// The findings, their order and the cursor.
@@ -157,9 +144,9 @@ impl Findings {
         let Some(row) = self.places.get(identity).and_then(|id| self.rows.get_mut(*id as usize)) else {
             return false;
         };
-        count_row(&mut self.counts, row, false);
+        self.counts.take(row);
         change(row);
-        count_row(&mut self.counts, row, true);
+        self.counts.add(row);
         true
     }
 
@@ -181,7 +168,8 @@ impl Findings {
             } else {
                 let id = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
                 self.places.insert(identity, id);
-                let row = Row { found, checked: None, asked: None, selected: false, decided: None, seen_in: run };
+                let row =
+                    Row { found, checked: None, asked: None, selected: false, decided: None, seen_in: run };
                 self.rows.push(row);
                 fresh.push(id);
             }
@@ -303,7 +291,8 @@ impl Findings {
         }
         moved.sort_unstable_by(|a, b| self.compare(*a, *b));
         moved.dedup();
-        let stays = self.order.iter().copied().filter(|id| !is_moved.get(*id as usize).copied().unwrap_or(false));
+        let stays =
+            self.order.iter().copied().filter(|id| !is_moved.get(*id as usize).copied().unwrap_or(false));
         let (mut stays, mut moved) = (stays.peekable(), moved.into_iter().peekable());
         let mut order = Vec::with_capacity(self.rows.len());
         while let (Some(a), Some(b)) = (stays.peek(), moved.peek()) {
@@ -321,8 +310,9 @@ impl Findings {
         let current = self.shown.get(self.cursor).copied();
         let passes = &self.passes;
         self.shown.clear();
-        self.shown
-            .extend(self.order.iter().copied().filter(|id| passes.get(*id as usize).copied().unwrap_or(false)));
+        self.shown.extend(
+            self.order.iter().copied().filter(|id| passes.get(*id as usize).copied().unwrap_or(false)),
+        );
         let line = current.and_then(|id| self.shown.iter().position(|other| *other == id));
         self.move_to(line.unwrap_or(self.cursor));
     }
@@ -353,30 +343,8 @@ impl Findings {
 
     fn recount(&mut self) {
         let mut counts = Counts::default();
-        self.rows.iter().for_each(|row| count_row(&mut counts, row, true));
+        self.rows.iter().for_each(|row| counts.add(row));
         self.counts = counts;
-    }
-}
-
-fn count_row(counts: &mut Counts, row: &Row, adds: bool) {
-    let step = |count: &mut usize| *count = if adds { *count + 1 } else { count.saturating_sub(1) };
-    let kind = match row.found.finding.kind {
-        FindingKind::Stuck => 0,
-        FindingKind::Ambiguous => 1,
-        FindingKind::Duplicate => 2,
-        FindingKind::Lost => 3,
-        FindingKind::Mismatch => 4,
-    };
-    counts.findings.get_mut(kind).map(step);
-    match row.verdict() {
-        None => step(&mut counts.unchecked),
-        Some(verdict) => {
-            let at = Verdict::ALL.iter().position(|other| *other == verdict);
-            at.and_then(|at| counts.verdicts.get_mut(at)).map(step);
-        }
-    }
-    if row.selected {
-        step(&mut counts.selected);
     }
 }
 
@@ -400,5 +368,7 @@ pub fn is_same_row(before: &Item, now: &Item) -> bool {
 fn is_plain_word_extended(before: &str, now: &str) -> bool {
     let Some(added) = now.strip_prefix(before) else { return false };
     let word = now.rsplit(char::is_whitespace).next().unwrap_or(now);
-    !added.contains(char::is_whitespace) && !word.starts_with(['-', '!']) && !now.contains(['"', ':', '>', '<', '=', ','])
+    !added.contains(char::is_whitespace)
+        && !word.starts_with(['-', '!'])
+        && !now.contains(['"', ':', '>', '<', '=', ','])
 }

@@ -2,16 +2,17 @@
 
 pub mod audit;
 pub mod bulk;
+pub mod counts;
 pub mod decision;
 pub mod findings;
 pub mod item;
 pub mod settling;
 pub mod sort;
 
+use crate::console::Setup;
 use crate::console::keymap::Place;
 use crate::console::task::Task;
 use crate::console::theme::Theme;
-use crate::console::Setup;
 use crate::workflow::recover::Recovered;
 use audit::AuditView;
 use bulk::BulkDialog;

@@ -43,6 +43,7 @@ impl Column {
     ];
 
     /// The column after this one.
+    #[must_use]
     pub fn next(self) -> Self {
         let at = Self::ALL.iter().position(|column| *column == self).unwrap_or(0);
         Self::ALL.get(at + 1).copied().unwrap_or_default()
@@ -103,7 +104,8 @@ impl Sort {
             Column::Verdict => u64::from(verdict_rank(row.verdict())),
             Column::Advice => row.checked.as_ref().map_or(u64::MAX, |checked| checked.advice() as u64),
             Column::Attempts => {
-                u64::MAX - item.attempts.and_then(|count| u64::try_from(count).ok()).map_or(0, |count| count + 1)
+                u64::MAX
+                    - item.attempts.and_then(|count| u64::try_from(count).ok()).map_or(0, |count| count + 1)
             }
         }
     }

@@ -27,8 +27,11 @@ pub fn open(model: &mut Model, action: Action) -> Vec<Task> {
         return Vec::new();
     }
     let selected_total = model.findings.counts().selected;
-    let selected: Vec<&Row> =
-        if selected_total == 0 { Vec::new() } else { model.findings.shown().filter(|row| row.selected).collect() };
+    let selected: Vec<&Row> = if selected_total == 0 {
+        Vec::new()
+    } else {
+        model.findings.shown().filter(|row| row.selected).collect()
+    };
     let hidden = selected_total - selected.len();
     if selected.len() > 1 || (hidden > 0 && !selected.is_empty()) {
         let dialog = BulkDialog::new(choice, selected.into_iter(), hidden, model.findings.typed());
@@ -124,7 +127,9 @@ pub fn confirm_typed(model: &mut Model) -> Vec<Task> {
                 Vec::new()
             }
         },
-        Dialog::None | Dialog::Help(_) | Dialog::Filter(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => Vec::new(),
+        Dialog::None | Dialog::Help(_) | Dialog::Filter(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {
+            Vec::new()
+        }
     }
 }
 
@@ -144,8 +149,14 @@ fn begin(model: &mut Model, orders: Vec<Order>) -> Vec<Task> {
     let Some(choice) = orders.first().map(|order| order.choice) else { return Vec::new() };
     debug_assert!(orders.iter().all(|order| order.choice == choice), "one verb for all of a series");
     let run = model.next_run();
-    model.settling =
-        Some(Settling { run, choice, total: orders.len(), results: Vec::new(), stopping: false, ended: false });
+    model.settling = Some(Settling {
+        run,
+        choice,
+        total: orders.len(),
+        results: Vec::new(),
+        stopping: false,
+        ended: false,
+    });
     model.dialog = Dialog::Outcome(0);
     vec![Task::Decide { run, orders }]
 }

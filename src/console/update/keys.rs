@@ -23,16 +23,12 @@ pub fn on_key(model: &mut Model, view: &ViewState, event: KeyEvent) -> Vec<Task>
         edit::apply(model, request);
         return Vec::new();
     }
-    match action_of(place, event) {
-        Some(action) => {
-            model.notice = None;
-            act(model, view, action)
-        }
-        None => {
-            decide::on_other_key(model, place);
-            Vec::new()
-        }
-    }
+    let Some(action) = action_of(place, event) else {
+        decide::on_other_key(model, place);
+        return Vec::new();
+    };
+    model.notice = None;
+    act(model, view, action)
 }
 
 /// Nobody decides on a screen that cannot be read: only leaving works.

@@ -100,7 +100,9 @@ fn on_decided(
 
 /// All orders came to their end: told, and the sources read again, so that the list is true.
 fn on_ended(model: &mut Model, run: u64) -> Vec<Task> {
-    let Some(settling) = model.settling.as_mut().filter(|settling| settling.run == run) else { return Vec::new() };
+    let Some(settling) = model.settling.as_mut().filter(|settling| settling.run == run) else {
+        return Vec::new();
+    };
     settling.ended = true;
     let tone = if settling.all_applied() { Tone::Good } else { Tone::Alarm };
     model.notice = Some(Notice { tone, what: format!("{}.", settling.summary()), do_next: String::new() });
