@@ -31,6 +31,8 @@ pub struct Settling {
     pub stopping: bool,
     /// Whether all that will come has come.
     pub ended: bool,
+    /// Whether somebody has seen how it ended, or sees it now.
+    pub seen: bool,
 }
 
 /// How many keys a summary names.

@@ -161,6 +161,21 @@ fn no_second_decision_is_begun_while_one_is_written() {
 }
 
 #[test]
+fn an_outcome_that_comes_behind_another_dialog_is_shown_after_it() {
+    let mut console = Console::with(80, 24, 12);
+    console.open_decision("d", Verdict::Happened);
+    console.enter("seen");
+    let tasks = console.press("Tab y");
+    console.press("Esc ?");
+    console.answer_decide(&tasks, |_| refused());
+    assert!(matches!(console.model.dialog, Dialog::Help(_)));
+    console.press("Esc");
+    assert!(console.screen().contains("REFUSED, nothing was touched"));
+    console.press("Esc j");
+    assert!(matches!(console.model.dialog, Dialog::None), "it is shown once");
+}
+
+#[test]
 fn an_order_that_came_to_nothing_says_what_to_do() {
     let mut console = Console::with(80, 24, 12);
     let tasks = console.press("d");

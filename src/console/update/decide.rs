@@ -156,6 +156,7 @@ fn begin(model: &mut Model, orders: Vec<Order>) -> Vec<Task> {
         results: Vec::new(),
         stopping: false,
         ended: false,
+        seen: false,
     });
     model.dialog = Dialog::Outcome(0);
     vec![Task::Decide { run, orders }]

@@ -28,7 +28,9 @@ pub fn on_key(model: &mut Model, view: &ViewState, event: KeyEvent) -> Vec<Task>
         return Vec::new();
     };
     model.notice = None;
-    act(model, view, action)
+    let tasks = act(model, view, action);
+    settle::show_waiting(model);
+    tasks
 }
 
 /// Nobody decides on a screen that cannot be read: only leaving works.
@@ -82,7 +84,7 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Action::Confirm => return decide::confirm(model),
         Action::ConfirmTyped => return decide::confirm_typed(model),
         Action::Cancel => return cancel(model),
-        Action::Close => settle::close(model),
+        Action::Close => model.dialog = Dialog::None,
         Action::StopDeciding => return settle::stop(model),
     }
     Vec::new()
