@@ -121,7 +121,7 @@ fn a_decision_key_opens_a_dialog_that_names_item_and_verdict() {
     assert!(matches!(&tasks[..], [Task::Prepare { .. }]));
     console.answer_prepare(&tasks, |_| {});
     let screen = console.screen();
-    for told in ["Retry: invoice:7:2026-05", "not found", "no start time", "financial"] {
+    for told in ["Retry (- not found): invoice:7:2026-05", "not found", "no start time", "financial"] {
         assert!(screen.contains(told), "{told} in\n{screen}");
     }
 }
@@ -156,6 +156,21 @@ fn the_cursor_walks_and_stops_at_the_ends(#[case] keys: &str, #[case] line: usiz
 fn keys_become_tasks(#[case] keys: &str, #[case] task: Task) {
     let mut console = Console::with(80, 24, 12);
     assert_eq!(console.press(keys), [task]);
+}
+
+/// Case 43: nothing is half copied.
+#[test]
+fn a_key_too_long_for_the_clipboard_is_not_copied() {
+    let mut console = Console::with(80, 24, 1);
+    let mut page = sample::page("billing", 0..1);
+    let key = crate::domain::cell::Cell::Text("k".repeat(10_000));
+    page.found[0].finding.item.key = crate::domain::item::ItemKey::new(vec![key]);
+    console.press("R");
+    let scan = |message| Message::Scan(message);
+    console.send(scan(crate::console::message::ScanMessage::Page { run: 2, source: "billing".into(), page }));
+    console.send(scan(crate::console::message::ScanMessage::Ended { run: 2, at: sample::now() }));
+    assert_eq!(console.press("y"), []);
+    assert!(console.screen().contains("nothing was copied"));
 }
 
 #[test]

@@ -69,6 +69,8 @@ pub fn walk(model: &mut Model, forward: bool) {
         Dialog::Decision(dialog) => {
             dialog.hint = None;
             dialog.walk(forward);
+            // Behind the button stands what will be written: whoever is about to confirm has it before their eyes.
+            dialog.scroll = if dialog.field == Field::Button { u16::MAX } else { 0 };
         }
         Dialog::Bulk(dialog) => {
             dialog.hint = None;

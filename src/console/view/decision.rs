@@ -43,6 +43,7 @@ pub fn draw(
                 &format!("There is nothing to decide: {}.", shown::line(&not_open.why)),
                 model.theme.alarm(),
             );
+            lines.sentence("Esc, then R reads the list again.", Style::new());
             if let Some(now) = &not_open.now {
                 lines.heading("The row now");
                 row_lines(model, dialog, now, &mut lines);
@@ -53,7 +54,12 @@ pub fn draw(
             lines.sentence(&shown::line(do_next), Style::new());
         }
     }
-    let title = format!("{}: {}", words::button(dialog.choice), shown::key(&dialog.identity.key));
+    // The verdict stands in the title, so that no scrolling hides it.
+    let verdict = dialog.prepared().map(|prepared| Some(prepared.checked.verdict()));
+    let told = verdict
+        .map(|verdict| format!(" ({} {})", words::verdict_sign(verdict), words::verdict(verdict)))
+        .unwrap_or_default();
+    let title = format!("{}{told}: {}", words::button(dialog.choice), shown::key(&dialog.identity.key));
     let sheet = Sheet { title: &title, scroll: dialog.scroll };
     draw_dialog(model.theme, &sheet, lines.into_lines(), foot(model, dialog, width), (state, frame, area));
 }
@@ -135,7 +141,12 @@ fn known(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mu
     );
     lines.styled_fact("verdict", &told, model.theme.verdict(verdict));
     lines.fact("advice", words::advice(checked.advice()));
-    for (number, reason) in checked.advised.reasons.iter().enumerate() {
+    // What is told as a caution below is not told twice.
+    let is_caution = |reason: &&String| match &prepared.permission {
+        Permission::Granted(cautions) => cautions.contains(reason),
+        Permission::OnlyInsisting(_) | Permission::OnlyWithApproval(_) => false,
+    };
+    for (number, reason) in checked.advised.reasons.iter().filter(|reason| !is_caution(reason)).enumerate() {
         lines.fact(if number == 0 { "why" } else { "" }, &shown::line(reason));
     }
     let sentence = checked.key.sentence();

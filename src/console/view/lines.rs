@@ -119,7 +119,8 @@ pub fn draw_scrolled(
         lines.into_iter().skip(usize::from(scroll)).take(usize::from(text.height)).collect();
     frame.render_widget(Paragraph::new(shown), text);
     let below = scroll_max - scroll;
-    let told = if below > 0 { format!("({below} more below, PgDn)") } else { "(end)".to_owned() };
+    let told =
+        if below > 0 { format!("({below} more below, PgDn)") } else { "(end; PgUp goes back)".to_owned() };
     frame.render_widget(Line::styled(told, theme.quiet()), mark);
     super::Scrolled { area: text, scroll_max }
 }
