@@ -110,6 +110,17 @@ impl Sort {
         }
     }
 
+    /// Compares weights, then how bad they are; `None` where only the rows themselves can tell.
+    pub fn compare_numbers(self, (a, a_worst): (u64, u64), (b, b_worst): (u64, u64)) -> Option<Ordering> {
+        let by_weight = a.cmp(&b);
+        if by_weight != Ordering::Equal {
+            return Some(if self.reversed { by_weight.reverse() } else { by_weight });
+        }
+        let is_text = matches!(self.column, Column::Key | Column::Source | Column::Kind);
+        let by_worst = a_worst.cmp(&b_worst);
+        (!is_text && by_worst != Ordering::Equal).then_some(by_worst)
+    }
+
     /// Compares two rows with their weights.
     pub fn compare(self, (a_weight, a): (u64, &Row), (b_weight, b): (u64, &Row)) -> Ordering {
         let forward = a_weight.cmp(&b_weight).then_with(|| self.compare_texts(a, b));
@@ -142,7 +153,8 @@ impl Sort {
 
 const AGE_BITS: u32 = 56;
 
-fn worst(row: &Row) -> u64 {
+/// The weight of [`Column::Worst`].
+pub fn worst(row: &Row) -> u64 {
     (u64::from(verdict_rank(row.verdict())) << AGE_BITS) | by_age(row)
 }
 

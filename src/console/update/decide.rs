@@ -1,6 +1,6 @@
 //! Decisions up to the order: the dialogs' keys.
 
-use crate::console::keymap::{Action, Place};
+use crate::console::keymap::Place;
 use crate::console::model::bulk::BulkDialog;
 use crate::console::model::decision::{DecisionDialog, Field};
 use crate::console::model::findings::Row;
@@ -12,12 +12,7 @@ use crate::workflow::Order;
 use std::sync::Arc;
 
 /// Opens the dialog of a choice: for what is selected and shown, else for the finding under the cursor.
-pub fn open(model: &mut Model, action: Action) -> Vec<Task> {
-    let choice = match action {
-        Action::MarkDone => Choice::MarkDone,
-        Action::Retry => Choice::Retry,
-        _ => Choice::Escalate,
-    };
+pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
     if let Some(refusal) = model.refuses_decisions() {
         model.notice = Some(refusal);
         return Vec::new();
