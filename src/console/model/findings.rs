@@ -64,6 +64,8 @@ pub struct Findings {
     rows: Vec<Row>,
     places: HashMap<Identity, u32>,
     weights: Vec<u64>,
+    /// Where each row stands by source and key alone; out of date when it has another length than the rows.
+    ranks: Vec<u32>,
     passes: Vec<bool>,
     order: Vec<u32>,
     shown: Vec<u32>,
@@ -182,6 +184,8 @@ impl Findings {
     /// Ends a scan: what it did not see again is gone, unless its source could not be read.
     pub fn retire(&mut self, run: u64, is_unread: impl Fn(&str) -> bool) {
         self.keep_where(|row| row.seen_in == run || is_unread(&row.found.finding.item.source));
+        // Done here once, so that no key has to wait for it.
+        self.rank();
     }
 
     /// Takes a finding out of the list.
@@ -192,18 +196,38 @@ impl Findings {
         }
     }
 
+    /// Ranks the rows by source and key, where that was not done since rows came or went.
+    fn rank(&mut self) {
+        if self.ranks.len() == self.rows.len() {
+            return;
+        }
+        let mut rows: Vec<(usize, &Row)> = self.rows.iter().enumerate().collect();
+        rows.sort_unstable_by(|(_, a), (_, b)| sort::compare_names(a, b));
+        let mut ranks = vec![0; rows.len()];
+        for (rank, (id, _)) in (0..).zip(rows) {
+            if let Some(place) = ranks.get_mut(id) {
+                *place = rank;
+            }
+        }
+        self.ranks = ranks;
+    }
+
     /// Puts every row where verdict and age want it.
     pub fn settle_order(&mut self) {
         self.weights = self.rows.iter().map(|row| self.sort.weight(row)).collect();
         self.passes = self.rows.iter().map(|row| passes(&self.filter, row)).collect();
-        // Numbers side by side settle most comparisons; the rows, far apart in memory, only the rest.
-        let numbers = |(id, (row, weight)): (usize, (&Row, &u64))| {
-            Some((*weight, sort::worst(row), u32::try_from(id).ok()?))
+        self.rank();
+        // Numbers side by side settle the comparisons; the rows, far apart in memory, only those of texts.
+        let numbers = |(id, ((row, weight), rank)): (usize, ((&Row, &u64), &u32))| {
+            Some((*weight, sort::worst(row), *rank, u32::try_from(id).ok()?))
         };
-        let mut numbered: Vec<(u64, u64, u32)> =
-            self.rows.iter().zip(&self.weights).enumerate().filter_map(numbers).collect();
+        let rows = self.rows.iter().zip(&self.weights).zip(&self.ranks);
+        let mut numbered: Vec<(u64, u64, u32, u32)> = rows.enumerate().filter_map(numbers).collect();
+        let sort = self.sort;
         numbered.sort_unstable_by(|a, b| {
-            self.sort.compare_numbers((a.0, a.1), (b.0, b.1)).unwrap_or_else(|| self.compare(a.2, b.2))
+            let by_numbers = sort.compare_numbers((a.0, a.1), (b.0, b.1));
+            by_numbers
+                .unwrap_or_else(|| if sort.is_by_text() { self.compare(a.3, b.3) } else { a.2.cmp(&b.2) })
         });
         self.order = numbered.into_iter().map(|(.., id)| id).collect();
         self.show();
@@ -339,6 +363,7 @@ impl Findings {
         // Where the cursor's row goes, its line stays, counted over the rows above it that stay too.
         let line = self.shown.iter().take(self.cursor).filter(|id| kept(**id).is_some()).count();
         self.rows.retain(&keep);
+        self.ranks.clear();
         self.order = self.order.iter().copied().filter_map(kept).collect();
         self.shown = self.shown.iter().copied().filter_map(kept).collect();
         self.places.retain(|_, id| kept(*id).map(|new| *id = new).is_some());

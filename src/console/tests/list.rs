@@ -148,3 +148,22 @@ fn a_check_takes_what_is_selected_or_under_the_cursor() {
     let selected = console.press("c");
     assert_eq!(keys_of(&selected).len(), 2);
 }
+
+/// The order is the same whether rows came page by page or were sorted at once.
+#[test]
+fn merging_pages_and_sorting_give_one_order() {
+    for column in Column::ALL {
+        for reversed in [false, true] {
+            let mut merged = Console::with(80, 24, 0);
+            merged.model.findings.set_sort(crate::console::model::sort::Sort { column, reversed });
+            let mut page = sample::page("billing", 0..300).found;
+            page.extend(sample::page("mailer", 0..300).found);
+            let rest = page.split_off(120);
+            merged.model.findings.merge(1, rest);
+            merged.model.findings.merge(1, page);
+            let by_merging = keys(&merged);
+            merged.model.findings.settle_order();
+            assert_eq!(by_merging, keys(&merged), "{column:?} {reversed}");
+        }
+    }
+}
