@@ -13,7 +13,9 @@ fn main() -> ExitCode {
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|fault| Failure::new(Exit::Unreachable, format!("no threads can be had ({fault})"), "Free some memory."))
+        .map_err(|fault| {
+            Failure::new(Exit::Unreachable, format!("no threads can be had ({fault})"), "Free some memory.")
+        })
         .and_then(|runtime| runtime.block_on(commands::run(arguments)));
     let exit = match ended {
         Ok(exit) => exit,

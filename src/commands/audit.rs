@@ -101,7 +101,12 @@ fn entry_row(entry: &Entry) -> String {
 fn verify_file(path: &Path) -> Result<Exit, Failure> {
     let verified = verify(path)?;
     if verified.is_whole() {
-        println!("{}: {} entries, the chain is whole (head {})", path.display(), verified.entries, verified.head);
+        println!(
+            "{}: {} entries, the chain is whole (head {})",
+            path.display(),
+            verified.entries,
+            verified.head
+        );
         return Ok(Exit::Fine);
     }
     for flaw in &verified.flaws {

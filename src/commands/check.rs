@@ -27,8 +27,9 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
     let filter = session::filter(arguments.filter.as_deref())?;
     let settings = session::settings(common)?;
     let desk = session::desk(common, &settings, AuditUse::Write)?;
-    let stop = interrupt::token()
-        .map_err(|fault| Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this."))?;
+    let stop = interrupt::token().map_err(|fault| {
+        Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this.")
+    })?;
     let mut run = Run {
         desk: &desk,
         filter,
@@ -81,7 +82,8 @@ impl Run<'_> {
                 match scan_page(self.desk, source, next).await {
                     Ok(page) => {
                         // Verdict and advice are not known yet: those filters are applied to the answer.
-                        let may_pass = |found: &Found| self.filter.needs_check() || self.filter.passes(&found.facts());
+                        let may_pass =
+                            |found: &Found| self.filter.needs_check() || self.filter.passes(&found.facts());
                         held.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
                         next = page.next;
                     }
@@ -148,7 +150,11 @@ impl Run<'_> {
             };
             let Some(batch) = batch else { return Ok(()) };
             if let Err(fault) = record_batch(desk, &batch).await {
-                self.tell_once(&progress, &format!("the checks are not on record: {}", fault.what), &fault.do_next);
+                self.tell_once(
+                    &progress,
+                    &format!("the checks are not on record: {}", fault.what),
+                    &fault.do_next,
+                );
             }
             for (found, checked) in &batch {
                 progress.advance();
@@ -182,7 +188,11 @@ impl Run<'_> {
                 self.tell_once(progress, &fault.detail, "Give the kind a `check` in the configuration.");
             }
             kind if kind.is_unreachable() => {
-                self.tell_once(progress, &fault.detail, "`unstuck doctor` asks each provider and says what it sees.");
+                self.tell_once(
+                    progress,
+                    &fault.detail,
+                    "`unstuck doctor` asks each provider and says what it sees.",
+                );
             }
             _ => {}
         }

@@ -25,8 +25,8 @@ pub(super) async fn open(desk: Arc<Desk>, title: Option<String>) -> Result<Exit,
         ));
     }
     let options = event_loop::Options { title, no_color: system::wants_no_color() };
-    event_loop::run(desk, options).await.map_err(|fault| {
-        Failure::new(Exit::Unreachable, fault.to_string(), fault.do_next())
-    })?;
+    event_loop::run(desk, options)
+        .await
+        .map_err(|fault| Failure::new(Exit::Unreachable, fault.to_string(), fault.do_next()))?;
     Ok(Exit::Fine)
 }

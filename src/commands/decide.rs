@@ -74,7 +74,7 @@ async fn one(
 /// The source of a key: the named one, or the only one that has it.
 async fn find_source(desk: &Desk, named: Option<&str>, key: &str) -> Result<Arc<str>, Failure> {
     let sources = session::sources(desk, named)?;
-    if let ([only], Some(_)) | ([only], None) = (&sources[..], named) {
+    if let ([only], Some(_) | None) = (&sources[..], named) {
         return Ok(Arc::clone(&only.facts().name));
     }
     let mut having = Vec::new();
@@ -97,7 +97,13 @@ async fn find_source(desk: &Desk, named: Option<&str>, key: &str) -> Result<Arc<
     }
 }
 
-async fn dry_run(desk: &Desk, source: &str, key: &str, choice: Choice, as_json: bool) -> Result<Exit, Failure> {
+async fn dry_run(
+    desk: &Desk,
+    source: &str,
+    key: &str,
+    choice: Choice,
+    as_json: bool,
+) -> Result<Exit, Failure> {
     let prepared = match settle::prepare(desk, source, key, choice, None).await? {
         Ok(prepared) => prepared,
         Err(not_open) => {
@@ -154,10 +160,14 @@ fn print_dry_run(prepared: &Prepared, choice: Choice) {
         println!("           {}", clean(reason));
     }
     println!("permitted  {permitted}");
-    told.iter().for_each(|sentence| println!("           {}", clean(sentence)));
+    for sentence in told {
+        println!("           {}", clean(&sentence));
+    }
     match &prepared.statements {
         Err(why) => println!("statements none: {}", clean(why)),
-        Ok(statements) if statements.is_empty() => println!("statements none: {} writes nothing here", choice.verb()),
+        Ok(statements) if statements.is_empty() => {
+            println!("statements none: {} writes nothing here", choice.verb());
+        }
         Ok(statements) => {
             for statement in statements {
                 println!("statement  {} -- must change {} row(s)", clean(&statement.sql), statement.rows);
@@ -224,10 +234,12 @@ struct Summary {
 
 async fn many(desk: &Arc<Desk>, arguments: &Decide, choice: Choice, reason: Reason) -> Result<Exit, Failure> {
     let filter = session::filter(arguments.filter.as_deref())?;
-    let stop = interrupt::token()
-        .map_err(|fault| Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this."))?;
+    let stop = interrupt::token().map_err(|fault| {
+        Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this.")
+    })?;
     let mut worst = Exit::Fine;
-    let found = find_all(desk, &session::sources(desk, arguments.source.as_deref())?, &filter, &mut worst).await;
+    let found =
+        find_all(desk, &session::sources(desk, arguments.source.as_deref())?, &filter, &mut worst).await;
     let checked = check_all(desk, found, &stop).await;
     let passing = checked.into_iter().filter(|(found, checked)| filter.passes(&facts(found, checked)));
     let mut summary = Summary::default();
@@ -243,7 +255,12 @@ async fn many(desk: &Arc<Desk>, arguments: &Decide, choice: Choice, reason: Reas
         for order in &orders {
             println!("would {}: {} {}", choice.verb(), clean(&order.source), clean(&order.key));
         }
-        println!("{} to {}, {} left out (their advice is another)", orders.len(), choice.verb(), summary.left_out);
+        println!(
+            "{} to {}, {} left out (their advice is another)",
+            orders.len(),
+            choice.verb(),
+            summary.left_out
+        );
         return Ok(worst);
     }
     if !confirmed(orders.len(), choice, arguments.filter.as_deref())? {
@@ -324,7 +341,9 @@ async fn check_all(
         if let Err(fault) = record_batch(desk, &batch).await {
             progress.aside(|| eprintln!("{}", Failure::from(fault)));
         }
-        batch.iter().for_each(|_| progress.advance());
+        for _ in &batch {
+            progress.advance();
+        }
         all.extend(batch);
     }
     all
@@ -342,7 +361,12 @@ fn confirmed(count: usize, choice: Choice, filter: Option<&str>) -> Result<bool,
     Ok(typed.trim() == count.to_string())
 }
 
-async fn settle_one(desk: &Arc<Desk>, order: Order, as_json: bool, summary: &mut Summary) -> Result<(), Failure> {
+async fn settle_one(
+    desk: &Arc<Desk>,
+    order: Order,
+    as_json: bool,
+    summary: &mut Summary,
+) -> Result<(), Failure> {
     match settle::decide(desk, order.clone()).await {
         Ok(decided) => {
             tell(&order, &decided, as_json);

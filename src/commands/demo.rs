@@ -59,12 +59,16 @@ async fn ask(desk: &Desk, found: Vec<Arc<Found>>) -> Result<Vec<(Arc<Found>, Arc
     let mut all = Vec::new();
     while let Some(batch) = answered.next().await {
         record_batch(desk, &batch).await?;
-        batch.iter().for_each(|_| progress.advance());
+        for _ in &batch {
+            progress.advance();
+        }
         all.extend(batch);
     }
     // The order of answers is chance; the printed one is not.
     all.sort_by(|(a, _), (b, _)| {
-        let place = |found: &Found| (Arc::clone(&found.finding.item.source), found.finding.item.key.as_str().to_owned());
+        let place = |found: &Found| {
+            (Arc::clone(&found.finding.item.source), found.finding.item.key.as_str().to_owned())
+        };
         place(a).cmp(&place(b))
     });
     Ok(all)

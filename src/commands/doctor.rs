@@ -71,11 +71,18 @@ fn good(what: &str, finding: String) -> Examined {
     Examined { what: what.to_owned(), health: Health::Good, finding }
 }
 
-fn configuration(file: Option<&std::path::Path>, catalogue: &crate::preset::catalogue::Catalogue) -> Examined {
+fn configuration(
+    file: Option<&std::path::Path>,
+    catalogue: &crate::preset::catalogue::Catalogue,
+) -> Examined {
     let from = file.map_or_else(|| "none; tables are detected".to_owned(), |file| file.display().to_string());
     good(
         "file",
-        format!("{from} ({} source and {} provider presets)", catalogue.sources.len(), catalogue.providers.len()),
+        format!(
+            "{from} ({} source and {} provider presets)",
+            catalogue.sources.len(),
+            catalogue.providers.len()
+        ),
     )
 }
 
@@ -95,7 +102,9 @@ async fn ask(provider: &dyn crate::ports::provider::Provider) -> Examined {
         Answer::Fault(fault) if fault.kind.is_unreachable() => {
             (Health::Unreachable, format!("{place}: {fault}. Every verdict of it will be `unknown`."))
         }
-        Answer::Fault(fault) => (Health::Bad, format!("{place}: {fault}. Every verdict of it will be `unknown`.")),
+        Answer::Fault(fault) => {
+            (Health::Bad, format!("{place}: {fault}. Every verdict of it will be `unknown`."))
+        }
     };
     Examined { what: "answer".to_owned(), health, finding }
 }

@@ -15,7 +15,10 @@ const SUGGESTED_TABLES_MAX: usize = 20;
 /// Writes the configuration.
 pub(super) fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
     if common.db.is_empty() {
-        return Err(Failure::usage("no database is named", "Point it at one: unstuck init --db sqlite://jobs.db"));
+        return Err(Failure::usage(
+            "no database is named",
+            "Point it at one: unstuck init --db sqlite://jobs.db",
+        ));
     }
     let catalogue = Catalogue::new(&[])
         .map_err(|fault| Failure::usage(fault.to_string(), "Report this: a built-in preset is wrong."))?;
@@ -39,7 +42,12 @@ pub(super) fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-fn write_database(text: &mut String, kinds: &mut Vec<String>, url: &str, catalogue: &Catalogue) -> Result<(), Failure> {
+fn write_database(
+    text: &mut String,
+    kinds: &mut Vec<String>,
+    url: &str,
+    catalogue: &Catalogue,
+) -> Result<(), Failure> {
     let path = sqlite_path(url)?;
     let path = std::path::absolute(&path).unwrap_or(path);
     let url = quoted(&format!("sqlite://{}", path.display()));
@@ -54,7 +62,8 @@ fn write_database(text: &mut String, kinds: &mut Vec<String>, url: &str, catalog
             preset.title, preset.name
         );
     }
-    let unknown = tables.iter().filter(|(name, _)| !known.iter().any(|preset| preset.table.eq_ignore_ascii_case(name)));
+    let unknown =
+        tables.iter().filter(|(name, _)| !known.iter().any(|preset| preset.table.eq_ignore_ascii_case(name)));
     for (name, columns) in unknown.take(SUGGESTED_TABLES_MAX) {
         let _infallible = write!(text, "{}", suggestion(name, &url, columns));
     }
@@ -63,11 +72,17 @@ fn write_database(text: &mut String, kinds: &mut Vec<String>, url: &str, catalog
 
 /// A table that no preset knows, as a mapping to fill in: commented out, because nothing is guessed in silence.
 fn suggestion(name: &str, url: &str, columns: &[String]) -> String {
-    let has = |wanted: &[&str]| columns.iter().find(|column| wanted.iter().any(|word| column.eq_ignore_ascii_case(word)));
+    let has = |wanted: &[&str]| {
+        columns.iter().find(|column| wanted.iter().any(|word| column.eq_ignore_ascii_case(word)))
+    };
     let or_ask = |column: Option<&String>| column.map_or_else(|| "\"?\"".to_owned(), |column| quoted(column));
     let lines = [
         String::new(),
-        format!("The table {} has the columns {}.", shown(name), columns.iter().map(|c| shown(c)).collect::<Vec<_>>().join(", ")),
+        format!(
+            "The table {} has the columns {}.",
+            shown(name),
+            columns.iter().map(|c| shown(c)).collect::<Vec<_>>().join(", ")
+        ),
         "To read it, take the signs away and fill in what is marked with a question mark.".to_owned(),
         "[[sources]]".to_owned(),
         format!("name = {}", quoted(name)),
@@ -76,8 +91,14 @@ fn suggestion(name: &str, url: &str, columns: &[String]) -> String {
         format!("table = {}", quoted(name)),
         format!("key = {}", or_ask(has(&["id", "key", "uuid"]).or(columns.first()))),
         format!("status = {}", or_ask(has(&["status", "state"]))),
-        format!("version = [{}] # what must be unchanged when a decision is written", or_ask(has(&["updated_at", "status", "state"]))),
-        format!("times = {{ format = \"iso\", updated = {} }}", or_ask(has(&["updated_at", "modified_at", "started_at", "created_at"]))),
+        format!(
+            "version = [{}] # what must be unchanged when a decision is written",
+            or_ask(has(&["updated_at", "status", "state"]))
+        ),
+        format!(
+            "times = {{ format = \"iso\", updated = {} }}",
+            or_ask(has(&["updated_at", "modified_at", "started_at", "created_at"]))
+        ),
         "state = [".to_owned(),
         "    { is = \"running\", when = { status = [\"?\"] } },".to_owned(),
         "    { is = \"failed\", when = { status = [\"?\"] } },".to_owned(),

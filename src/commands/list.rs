@@ -123,7 +123,11 @@ impl Printer {
                 if let Some(head) = head.take() {
                     writeln!(out, "{head}")?;
                 }
-                let row = if self.is_check { table::check_row(line, self.width) } else { table::list_row(line, self.width) };
+                let row = if self.is_check {
+                    table::check_row(line, self.width)
+                } else {
+                    table::list_row(line, self.width)
+                };
                 writeln!(out, "{row}")?;
             }
         }
@@ -153,7 +157,9 @@ impl Printer {
 }
 
 /// Prints checked findings as text.
-pub(super) fn print_checked_table(checked: &[(Arc<Found>, Arc<crate::workflow::Checked>)]) -> Result<(), Failure> {
+pub(super) fn print_checked_table(
+    checked: &[(Arc<Found>, Arc<crate::workflow::Checked>)],
+) -> Result<(), Failure> {
     let mut printer = Printer::new(Format { json: false, csv: false }, table::check_head());
     for (found, checked) in checked {
         printer.print(&FindingLine::of_checked(found, checked))?;

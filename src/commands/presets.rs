@@ -50,8 +50,15 @@ pub(super) fn run(common: &Common, arguments: &Presets) -> Result<Exit, Failure>
         if arguments.json {
             println!("{}", json::line(&line));
         } else {
-            let verified = if line.verified_with.is_empty() { "not yet".to_owned() } else { line.verified_with.join(", ") };
-            println!("{:<9} {:<18} {}\n{:28} verified with: {verified}", line.preset_type, line.name, line.title, "");
+            let verified = if line.verified_with.is_empty() {
+                "not yet".to_owned()
+            } else {
+                line.verified_with.join(", ")
+            };
+            println!(
+                "{:<9} {:<18} {}\n{:28} verified with: {verified}",
+                line.preset_type, line.name, line.title, ""
+            );
         }
     }
     Ok(Exit::Fine)

@@ -16,7 +16,7 @@ pub(super) fn settings(common: &Common) -> Result<Settings, Failure> {
     let folders = Folders::of_platform();
     let audit = || folders.clone().map(|known| known.audit_file());
     let mut settings = if !common.db.is_empty() && common.config.is_none() {
-        let folder = std::env::current_dir().map_err(no_folder)?;
+        let folder = std::env::current_dir().map_err(|fault| no_folder(&fault))?;
         load::detect(&common.db, &folder, audit()?, &tables_of)?
     } else {
         let file = match &common.config {
@@ -32,7 +32,7 @@ pub(super) fn settings(common: &Common) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-fn no_folder(fault: std::io::Error) -> Failure {
+fn no_folder(fault: &std::io::Error) -> Failure {
     Failure::usage(format!("the current folder cannot be found ({fault})"), "Change to a folder that exists.")
 }
 
@@ -49,8 +49,12 @@ fn default_file(folders: &Folders) -> Result<PathBuf, Failure> {
 
 /// The tables of a database, for detection.
 pub(super) fn tables_of(path: &Path) -> Result<Vec<(String, Vec<String>)>, ConfigFault> {
-    let tables = crate::adapters::sqlite::tables_of(path).map_err(|fault| ConfigFault::new(fault.what, fault.do_next))?;
-    Ok(tables.into_iter().map(|table| (table.name, table.columns.into_iter().map(|(name, _)| name).collect())).collect())
+    let tables = crate::adapters::sqlite::tables_of(path)
+        .map_err(|fault| ConfigFault::new(fault.what, fault.do_next))?;
+    Ok(tables
+        .into_iter()
+        .map(|table| (table.name, table.columns.into_iter().map(|(name, _)| name).collect()))
+        .collect())
 }
 
 /// How the audit is opened.
@@ -81,12 +85,14 @@ pub(super) fn filter(typed: Option<&str>) -> Result<Filter, Failure> {
 /// The sources that are asked for: all, or the named one.
 pub(super) fn sources(desk: &Desk, named: Option<&str>) -> Result<Vec<Arc<dyn Source>>, Failure> {
     let Some(name) = named else { return Ok(desk.sources.clone()) };
-    match desk.source(name) {
-        Some(source) => Ok(vec![Arc::clone(source)]),
-        None => {
-            let known: Vec<&str> = desk.sources.iter().map(|source| &*source.facts().name).collect();
-            Err(Failure::usage(format!("there is no source `{name}`"), format!("There are {}.", known.join(", "))))
-        }
+    if let Some(source) = desk.source(name) {
+        Ok(vec![Arc::clone(source)])
+    } else {
+        let known: Vec<&str> = desk.sources.iter().map(|source| &*source.facts().name).collect();
+        Err(Failure::usage(
+            format!("there is no source `{name}`"),
+            format!("There are {}.", known.join(", ")),
+        ))
     }
 }
 

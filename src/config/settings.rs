@@ -1,10 +1,10 @@
 //! What the program uses: everything present, everything checked.
 
+use crate::config::kind::Kind;
 use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{ProviderPreset, ProviderSettings};
 use crate::preset::source::SourcePreset;
 use crate::preset::webhook::WebhookSettings;
-use crate::config::kind::Kind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

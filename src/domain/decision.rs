@@ -177,7 +177,7 @@ impl Draft {
         judgement: &Judgement,
         advised: &Advised,
         seen: Row,
-    ) -> Result<Permitted, (Self, Denied)> {
+    ) -> Result<Permitted, Denied> {
         let denied = match permission(self.choice, risk, judgement, advised) {
             Permission::Granted(_) => return Ok(Permitted { draft: self, seen }),
             Permission::OnlyInsisting(_) if self.insists => return Ok(Permitted { draft: self, seen }),
@@ -191,7 +191,7 @@ impl Draft {
                     .to_owned(),
             },
         };
-        Err((self, denied))
+        Err(denied)
     }
 }
 

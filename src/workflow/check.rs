@@ -86,7 +86,8 @@ fn weigh(
 }
 
 fn unanswered(kind: &Kind, found: &Found, fault: Fault, at: DateTime<Utc>) -> Checked {
-    let key = if kind.idempotency_key.is_some() { KeyProtection::MemoryUnknown } else { KeyProtection::NoKey };
+    let key =
+        if kind.idempotency_key.is_some() { KeyProtection::MemoryUnknown } else { KeyProtection::NoKey };
     let judgement = Judgement::of_fault(fault, false);
     let advised = advise(found.risk, found.finding.kind, &judgement, key, found.finding.held);
     Checked { judgement, advised, key, evidence: None, at }
@@ -152,12 +153,16 @@ const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
 /// The audit's own fault.
 pub async fn record_checks(desk: &Desk, checks: &[(&Found, &Checked)]) -> Result<Vec<Entry>, RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
-    let entries = record.append(checks.iter().map(|(found, checked)| entry_of(desk, found, checked)).collect()).await?;
+    let entries =
+        record.append(checks.iter().map(|(found, checked)| entry_of(desk, found, checked)).collect()).await?;
     if let Some(receipts) = &desk.receipts {
         for ((found, checked), entry) in checks.iter().zip(&entries) {
             // A receipt is a copy for log search; the record has the original.
             if let Err(why) = receipts.write(&receipt_of(desk, found, checked, entry.seq)) {
-                return Err(RecordFault { what: why, do_next: "Mend the receipts file or take it out of the configuration.".to_owned() });
+                return Err(RecordFault {
+                    what: why,
+                    do_next: "Mend the receipts file or take it out of the configuration.".to_owned(),
+                });
             }
         }
     }
@@ -220,4 +225,3 @@ fn receipt_of(desk: &Desk, found: &Found, checked: &Checked, entry: i64) -> Rece
         audit: Some(entry),
     }
 }
-

@@ -124,15 +124,16 @@ pub(super) fn compare(
     let Some(reading) = reading else {
         return match leaves {
             Leaves::Absent => Outcome::Applied { before: seen.row, after: None },
-            Leaves::Unchanged | Leaves::State(_) => {
-                Outcome::Failed { why: "broken off, and the row is gone: somebody else removed it".to_owned() }
-            }
+            Leaves::Unchanged | Leaves::State(_) => Outcome::Failed {
+                why: "broken off, and the row is gone: somebody else removed it".to_owned(),
+            },
         };
     };
     if reading.row.sha256() == seen.sha256 {
         return match (choice, escalates) {
             (Choice::Escalate, true) => Outcome::Failed {
-                why: "broken off: whether the escalation arrived is not known; to repeat it does no harm".to_owned(),
+                why: "broken off: whether the escalation arrived is not known; to repeat it does no harm"
+                    .to_owned(),
             },
             (Choice::Escalate, false) if *leaves == Leaves::Unchanged => {
                 Outcome::Applied { after: Some(reading.row), before: seen.row }
@@ -146,7 +147,11 @@ pub(super) fn compare(
     // The state alone could be a worker's doing; a value that only this decision wrote could not. Where a decision
     // writes no value of its own, the state must do.
     let carries_our_value = planned.is_empty()
-        || reading.row.columns.iter().any(|(name, cell)| seen.row.get(name) != Some(cell) && planned.contains(cell));
+        || reading
+            .row
+            .columns
+            .iter()
+            .any(|(name, cell)| seen.row.get(name) != Some(cell) && planned.contains(cell));
     match leaves {
         Leaves::State(state) if *state == reading.item.state && carries_our_value => {
             Outcome::Applied { before: seen.row, after: Some(reading.row) }

@@ -26,7 +26,8 @@ pub(super) fn plan(
     statements
         .iter()
         .map(|statement| {
-            let sql = statement.sql.replace("{table}", &quoted(&preset.table)).replace("{unchanged}", &unchanged);
+            let sql =
+                statement.sql.replace("{table}", &quoted(&preset.table)).replace("{unchanged}", &unchanged);
             let parameters = parameters_of(&sql)
                 .into_iter()
                 .map(|name| match value_of(preset, &name, change) {

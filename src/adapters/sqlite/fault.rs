@@ -44,11 +44,9 @@ pub(super) fn fault_of_sql(path: &Path, fault: &rusqlite::Error) -> SourceFault 
             format!("cannot be opened ({told})"),
             "Check the permissions of the file and its folder (a WAL database needs its -shm file).",
         ),
-        Some(ErrorCode::PermissionDenied) => (
-            SourceFaultKind::Unreachable,
-            "may not be opened".to_owned(),
-            "Check the file's permissions.",
-        ),
+        Some(ErrorCode::PermissionDenied) => {
+            (SourceFaultKind::Unreachable, "may not be opened".to_owned(), "Check the file's permissions.")
+        }
         Some(ErrorCode::OperationInterrupted) => {
             (SourceFaultKind::Interrupted, "reading was stopped".to_owned(), "Scan again.")
         }

@@ -33,7 +33,9 @@ impl Place {
     /// Opens read-only. A query on it ends once `stopped` is true.
     pub(super) fn open_to_read(&self, stopped: Arc<AtomicBool>) -> Result<Connection, SourceFault> {
         let mut connection = self.open(OpenFlags::SQLITE_OPEN_READ_ONLY, READ_WAITS_MAX)?;
-        connection.pragma_update(None, "query_only", true).map_err(|fault| fault_of_sql(&self.path, &fault))?;
+        connection
+            .pragma_update(None, "query_only", true)
+            .map_err(|fault| fault_of_sql(&self.path, &fault))?;
         connection
             .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stopped.load(Ordering::Relaxed)))
             .map_err(|fault| fault_of_sql(&self.path, &fault))?;
@@ -59,20 +61,30 @@ impl Place {
 
     /// Says in plain words what SQLite would only call "unable to open database file".
     fn check_file(&self) -> Result<(), SourceFault> {
-        let unreachable = |what: &str, do_next: &str| Err(fault_of(&self.path, SourceFaultKind::Unreachable, what, do_next));
+        let unreachable = |what: &str, do_next: &str| {
+            Err(fault_of(&self.path, SourceFaultKind::Unreachable, what, do_next))
+        };
         match std::fs::metadata(&self.path) {
-            Ok(meta) if meta.is_dir() => unreachable("is a folder, not a database", "Name the database file in it."),
-            Ok(meta) if meta.len() == 0 => {
-                unreachable("is empty", "Check the path: an application writes its tables before its first job.")
+            Ok(meta) if meta.is_dir() => {
+                unreachable("is a folder, not a database", "Name the database file in it.")
             }
+            Ok(meta) if meta.len() == 0 => unreachable(
+                "is empty",
+                "Check the path: an application writes its tables before its first job.",
+            ),
             Ok(_) => match std::fs::File::open(&self.path) {
                 Ok(_) => Ok(()),
-                Err(fault) => unreachable(&format!("cannot be read ({fault})"), "Check the file's permissions."),
+                Err(fault) => {
+                    unreachable(&format!("cannot be read ({fault})"), "Check the file's permissions.")
+                }
             },
-            Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => {
-                unreachable("does not exist", "Check the path; a relative one counts from the configuration's folder.")
+            Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => unreachable(
+                "does not exist",
+                "Check the path; a relative one counts from the configuration's folder.",
+            ),
+            Err(fault) => {
+                unreachable(&format!("cannot be reached ({fault})"), "Check the path and its permissions.")
             }
-            Err(fault) => unreachable(&format!("cannot be reached ({fault})"), "Check the path and its permissions."),
         }
     }
 }

@@ -100,7 +100,8 @@ fn not_young_sql(preset: &SourcePreset, cutoff: DateTime<Utc>, now: DateTime<Utc
     if preset.lease != LeaseColumns::None {
         return None;
     }
-    let mut times: Vec<&TimeColumn> = [&preset.times.started, &preset.times.updated].into_iter().flatten().collect();
+    let mut times: Vec<&TimeColumn> =
+        [&preset.times.started, &preset.times.updated].into_iter().flatten().collect();
     if times.is_empty() {
         times.extend(&preset.times.created);
     }
@@ -176,18 +177,23 @@ fn selection(preset: &SourcePreset) -> (Vec<Arc<str>>, String) {
 
 /// The source's own clock. SQLite has none but its machine's.
 pub(super) fn clock_of(connection: &Connection) -> rusqlite::Result<DateTime<Utc>> {
-    let millis: i64 =
-        connection.query_row("SELECT CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)", [], |row| {
-            row.get(0)
-        })?;
+    let millis: i64 = connection.query_row(
+        "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)",
+        [],
+        |row| row.get(0),
+    )?;
     Ok(DateTime::from_timestamp_millis(millis).unwrap_or_default())
 }
 
 /// Makes sure that the table and its columns are there. Without this, SQLite reads a missing quoted column as a text.
-pub(super) fn check_columns(inner: &Inner, connection: &Connection) -> Result<Vec<(String, String)>, SourceFault> {
+pub(super) fn check_columns(
+    inner: &Inner,
+    connection: &Connection,
+) -> Result<Vec<(String, String)>, SourceFault> {
     let (path, preset) = (inner.place.path(), &inner.preset);
     let columns = columns_of(connection, &preset.table).map_err(|fault| fault_of_sql(path, &fault))?;
-    let mismatch = |what: String, do_next: &str| Err(fault_of(path, SourceFaultKind::Mismatch, &what, do_next));
+    let mismatch =
+        |what: String, do_next: &str| Err(fault_of(path, SourceFaultKind::Mismatch, &what, do_next));
     if columns.is_empty() {
         return mismatch(
             format!("has no table `{}`", crate::domain::text::clean(&preset.table)),
@@ -202,7 +208,11 @@ pub(super) fn check_columns(inner: &Inner, connection: &Connection) -> Result<Ve
         .collect();
     if !missing.is_empty() {
         return mismatch(
-            format!("table `{}` has no column {}", crate::domain::text::clean(&preset.table), missing.join(", ")),
+            format!(
+                "table `{}` has no column {}",
+                crate::domain::text::clean(&preset.table),
+                missing.join(", ")
+            ),
             "Map the columns in the configuration; `unstuck doctor` lists those there are.",
         );
     }
@@ -240,11 +250,18 @@ pub(super) fn scan(
         while let Some(row) = rows.next()? {
             last = row.get(0)?;
             read_count += 1;
-            let cells: Vec<Cell> = (1..=names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
+            let cells: Vec<Cell> =
+                (1..=names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
             let error = cell_of(row.get_ref(names.len() + 1)?);
             let state = state_of(&cell_of(row.get_ref(names.len() + 2)?));
             if let Some(state) = state {
-                items.push(item_of(&inner.facts.name, preset, &Named { names: &names, cells }, &error, state));
+                items.push(item_of(
+                    &inner.facts.name,
+                    preset,
+                    &Named { names: &names, cells },
+                    &error,
+                    state,
+                ));
             }
         }
         let is_full = has_rowid && read_count == wanted.page_items_max;
@@ -255,13 +272,21 @@ pub(super) fn scan(
 
 /// The condition that finds a key, and its values.
 pub(super) fn key_sql(preset: &SourcePreset) -> String {
-    let parts: Vec<String> =
-        preset.key.iter().enumerate().map(|(at, column)| format!("{} IS ?{}", quoted(column), at + 1)).collect();
+    let parts: Vec<String> = preset
+        .key
+        .iter()
+        .enumerate()
+        .map(|(at, column)| format!("{} IS ?{}", quoted(column), at + 1))
+        .collect();
     parts.join(" AND ")
 }
 
 /// One item by what a person typed as its key.
-pub(super) fn read(inner: &Inner, connection: &Connection, key: &str) -> Result<Option<Reading>, SourceFault> {
+pub(super) fn read(
+    inner: &Inner,
+    connection: &Connection,
+    key: &str,
+) -> Result<Option<Reading>, SourceFault> {
     check_columns(inner, connection)?;
     let found = || -> rusqlite::Result<Option<Reading>> {
         for parts in spellings(key, inner.preset.key.len()) {
@@ -311,15 +336,12 @@ fn unescape_bytes(text: &str) -> Vec<u8> {
     while let Some(at) = rest.find("\\x") {
         let (head, tail) = rest.split_at(at);
         bytes.extend_from_slice(head.as_bytes());
-        match tail.get(2..4).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = tail.get(4..).unwrap_or("");
-            }
-            None => {
-                bytes.extend_from_slice(b"\\x");
-                rest = tail.get(2..).unwrap_or("");
-            }
+        if let Some(byte) = tail.get(2..4).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            bytes.push(byte);
+            rest = tail.get(4..).unwrap_or("");
+        } else {
+            bytes.extend_from_slice(b"\\x");
+            rest = tail.get(2..).unwrap_or("");
         }
     }
     bytes.extend_from_slice(rest.as_bytes());
@@ -327,15 +349,19 @@ fn unescape_bytes(text: &str) -> Vec<u8> {
 }
 
 /// One item by its key's exact values.
-pub(super) fn read_by_parts(inner: &Inner, connection: &Connection, parts: &[Cell]) -> rusqlite::Result<Option<Reading>> {
+pub(super) fn read_by_parts(
+    inner: &Inner,
+    connection: &Connection,
+    parts: &[Cell],
+) -> rusqlite::Result<Option<Reading>> {
     let preset = &inner.preset;
     let (names, selected) = selection(preset);
-    let sql =
-        format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", quoted(&preset.table), key_sql(preset));
+    let sql = format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", quoted(&preset.table), key_sql(preset));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(params_from_iter(parts.iter().map(bindable)))?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let cells: Vec<Cell> = (0..names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
+    let cells: Vec<Cell> =
+        (0..names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
     let error = cell_of(row.get_ref(names.len())?);
     // A status that no rule names needs no decision of ours.
     let state = state_of(&cell_of(row.get_ref(names.len() + 1)?)).unwrap_or(State::Pending);
@@ -346,7 +372,11 @@ pub(super) fn read_by_parts(inner: &Inner, connection: &Connection, parts: &[Cel
 }
 
 /// Every column of a row but its payload.
-pub(super) fn read_row(preset: &SourcePreset, connection: &Connection, parts: &[Cell]) -> rusqlite::Result<Option<Row>> {
+pub(super) fn read_row(
+    preset: &SourcePreset,
+    connection: &Connection,
+    parts: &[Cell],
+) -> rusqlite::Result<Option<Row>> {
     let columns: Vec<String> = columns_of(connection, &preset.table)?
         .into_iter()
         .map(|(name, _)| name)

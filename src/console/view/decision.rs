@@ -209,7 +209,7 @@ fn statement_lines(
     statement: &PlannedStatement,
     lines: &mut Lines,
 ) {
-    let rows = crate::console::words::count(usize::try_from(statement.rows).unwrap_or(usize::MAX), "row");
+    let rows = words::count(usize::try_from(statement.rows).unwrap_or(usize::MAX), "row");
     let mark = format!("{number}.");
     lines.point(&mark, &format!("must change exactly {rows}:"), Style::new());
     for line in crate::domain::text::clean_lines(&statement.sql) {

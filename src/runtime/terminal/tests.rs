@@ -1,6 +1,8 @@
 //! The terminal comes back: this test binary runs itself in a pseudo-terminal, under a shell that looks at the modes before
 //! and after.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use super::*;
 use crate::console::{Message, Task};
 use crate::runtime::event_loop::{Console, drive};
@@ -256,7 +258,7 @@ fn without_a_terminal_there_is_no_console() {
     // Under the test runner the output is not a terminal, so the console says so and touches nothing.
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let desk = World::with_stuck(&["a"]).desk();
-    if std::io::IsTerminal::is_terminal(&io::stdout()) {
+    if io::IsTerminal::is_terminal(&io::stdout()) {
         return;
     }
     let ended = runtime.block_on(crate::runtime::run(desk, crate::runtime::Options::default()));

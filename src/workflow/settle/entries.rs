@@ -150,15 +150,22 @@ fn payload_json(desk: &Desk, payload: &Payload) -> Value {
 }
 
 /// The entry that escalated an item exactly as it is now, if there is one.
-pub(super) async fn escalated_before(desk: &Desk, found: &Found, row: &Row) -> Result<Option<i64>, OrderFault> {
+pub(super) async fn escalated_before(
+    desk: &Desk,
+    found: &Found,
+    row: &Row,
+) -> Result<Option<i64>, OrderFault> {
     let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
     let item = &found.finding.item;
-    let earlier =
-        record.of_item(&item.source, item.key.as_str(), EARLIER_ENTRIES_MAX).await.map_err(OrderFault::Record)?;
+    let earlier = record
+        .of_item(&item.source, item.key.as_str(), EARLIER_ENTRIES_MAX)
+        .await
+        .map_err(OrderFault::Record)?;
     let now = row.sha256();
     Ok(earlier.iter().find_map(|entry| {
         let body: Value = serde_json::from_str(&entry.body).ok()?;
-        let is_escalation = entry.event == Event::Applied.as_str() && body["choice"] == Choice::Escalate.as_str();
+        let is_escalation =
+            entry.event == Event::Applied.as_str() && body["choice"] == Choice::Escalate.as_str();
         (is_escalation && body["row_after_sha256"] == now).then_some(entry.seq)
     }))
 }
@@ -200,7 +207,9 @@ impl Receipted<'_> {
         };
         receipts.write(&receipt).err().map(|what| RecordFault {
             what,
-            do_next: "The audit has the decision; mend the receipts file or take it out of the configuration.".to_owned(),
+            do_next:
+                "The audit has the decision; mend the receipts file or take it out of the configuration."
+                    .to_owned(),
         })
     }
 }

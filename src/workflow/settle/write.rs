@@ -75,7 +75,9 @@ fn next_step(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Applied { .. } => None,
         Outcome::Refused { .. } => Some("Look at it as it is now, then decide again.".to_owned()),
-        Outcome::Failed { .. } => Some("Run `unstuck doctor`, look at the item, then decide again.".to_owned()),
+        Outcome::Failed { .. } => {
+            Some("Run `unstuck doctor`, look at the item, then decide again.".to_owned())
+        }
     }
 }
 
@@ -87,7 +89,9 @@ async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> (Outcome,
     {
         match escalation.send(&notice_of(intended, found, checked)).await {
             Ok(answer) => note = Some(answer),
-            Err(why) => return (Outcome::Failed { why: format!("the escalation was not taken: {why}") }, None),
+            Err(why) => {
+                return (Outcome::Failed { why: format!("the escalation was not taken: {why}") }, None);
+            }
         }
     }
     let choice = intended.draft().choice;
@@ -137,7 +141,9 @@ async fn read_back(
         }
     };
     if reading.as_ref().is_some_and(|reading| reading.row == change.seen) {
-        return Outcome::Failed { why: format!("nothing was written (the row is as it was): {}", fault.what) };
+        return Outcome::Failed {
+            why: format!("nothing was written (the row is as it was): {}", fault.what),
+        };
     }
     let state = if reading.is_some() { "changed" } else { "gone" };
     let parameters = statements.iter().flat_map(|statement| &statement.parameters);
@@ -146,7 +152,10 @@ async fn read_back(
     match compare(&**source, choice, Seen::of(&change.seen), reading, &planned, false) {
         applied @ Outcome::Applied { .. } => applied,
         Outcome::Refused { .. } | Outcome::Failed { .. } => Outcome::Failed {
-            why: format!("the commit was not confirmed, and the row is {state} now by somebody else: {}", fault.what),
+            why: format!(
+                "the commit was not confirmed, and the row is {state} now by somebody else: {}",
+                fault.what
+            ),
         },
     }
 }
