@@ -1,6 +1,7 @@
 //! Arguments -> one call -> exit code.
 
 use clap::Parser;
+use std::io::Write;
 use std::process::ExitCode;
 use unstuck::commands::arguments::Arguments;
 use unstuck::commands::failure::{Exit, Failure};
@@ -18,7 +19,8 @@ fn main() -> ExitCode {
         Ok(exit) => exit,
         Err(failure) => {
             if failure.exit != Exit::Fine {
-                eprintln!("{failure}");
+                // Not `eprintln!`: it panics where the terminal is gone, and nobody is there to be told.
+                let _closed_output = writeln!(std::io::stderr(), "{failure}");
             }
             failure.exit
         }
