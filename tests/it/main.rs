@@ -2,3 +2,5 @@
 
 mod error_class_sets;
 mod error_class_wrappers;
+#[cfg(unix)]
+mod pty;
