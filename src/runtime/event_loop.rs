@@ -79,6 +79,10 @@ struct Whole {
 
 impl Console for Whole {
     fn update(&mut self, message: Message) -> Vec<Task> {
+        #[cfg(debug_assertions)]
+        if let Message::Key(key) = &message {
+            crate::runtime::breakage::on_key(*key);
+        }
         console::update(&mut self.model, &self.view, message)
     }
 

@@ -6,6 +6,8 @@
 //! finished tasks ──┘        └─> console::view ─> screen              └─> Message ─> event_loop
 //! ```
 
+#[cfg(debug_assertions)]
+mod breakage;
 pub mod event_loop;
 pub mod fault;
 pub mod interrupt;

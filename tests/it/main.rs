@@ -5,3 +5,5 @@ mod architecture;
 mod documentation;
 mod error_class_sets;
 mod error_class_wrappers;
+#[cfg(unix)]
+mod pty;
