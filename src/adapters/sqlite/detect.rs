@@ -43,6 +43,7 @@ fn read_tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
 
 /// The columns of a table with their declared types; none where there is no such table.
 pub(super) fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<(String, String)>> {
-    let mut statement = connection.prepare("SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid")?;
+    let mut statement =
+        connection.prepare("SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid")?;
     statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }

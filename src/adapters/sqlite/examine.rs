@@ -116,7 +116,9 @@ fn findings_line(inner: &Inner, connection: &Connection) -> Examined {
                 times.into_iter().find(|reading| reading.known().is_none() && !reading.is_missing()).cloned()
             });
             match odd {
-                Some(reading) => doubtful("times", format!("some cannot be read for certain, such as {reading}")),
+                Some(reading) => {
+                    doubtful("times", format!("some cannot be read for certain, such as {reading}"))
+                }
                 None => good("times", format!("{} candidates looked at, all readable", page.items.len())),
             }
         }

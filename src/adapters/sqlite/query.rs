@@ -15,8 +15,11 @@ use std::sync::Arc;
 
 /// How much of a long error is read from each of its ends, in characters.
 const ERROR_END_CHARS: usize = 8_000;
-/// How much earlier than the policy's limit the database begins to hand out rows: pure code decides on the exact edge.
+/// How much younger than the policy's limit the rows are that the database begins to hand out: pure code decides on the
+/// exact edge.
 const PREFILTER_SLACK: TimeDelta = TimeDelta::seconds(10);
+/// In how many ways a typed key is read at most: types of its parts, and places where a composite one may be split.
+const KEY_MEANINGS_MAX: usize = 256;
 
 /// An identifier, quoted.
 pub(super) fn quoted(name: &str) -> String {
@@ -100,7 +103,8 @@ fn not_young_sql(preset: &SourcePreset, cutoff: DateTime<Utc>, now: DateTime<Utc
     if preset.lease != LeaseColumns::None {
         return None;
     }
-    let mut times: Vec<&TimeColumn> = [&preset.times.started, &preset.times.updated].into_iter().flatten().collect();
+    let mut times: Vec<&TimeColumn> =
+        [&preset.times.started, &preset.times.updated].into_iter().flatten().collect();
     if times.is_empty() {
         times.extend(&preset.times.created);
     }
@@ -109,7 +113,7 @@ fn not_young_sql(preset: &SourcePreset, cutoff: DateTime<Utc>, now: DateTime<Utc
     (!young.is_empty()).then(|| format!("NOT ({})", young.join(" OR ")))
 }
 
-fn young_sql(time: &TimeColumn, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> Option<String> {
+pub(super) fn young_sql(time: &TimeColumn, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> Option<String> {
     if time.zone != Zone::Utc {
         return None;
     }
@@ -124,12 +128,9 @@ fn young_sql(time: &TimeColumn, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> Op
     };
     match time.format {
         // As a time, never as text: an isoformat `T` sorts after a space.
-        TimeFormat::Iso => between(
-            &format!("julianday({column})"),
-            &format!("{column} GLOB '[0-9][0-9][0-9][0-9]-*'"),
-            julian(cutoff),
-            julian(now),
-        ),
+        TimeFormat::Iso => {
+            between(&format!("julianday({column})"), &is_iso_sql(&column), julian(cutoff), julian(now))
+        }
         TimeFormat::Julian => {
             between(&column, &format!("typeof({column}) = 'real'"), julian(cutoff), julian(now))
         }
@@ -140,6 +141,16 @@ fn young_sql(time: &TimeColumn, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> Op
             between(&column, &number, units(cutoff).to_string(), units(now).to_string())
         }
     }
+}
+
+/// Whether a column holds a text that SQLite reads as the same time as [`crate::domain::moment::read`]. SQLite alone
+/// would also take a date without a time, a 31st of February, an hour 24, bytes, and a text that goes on after a NUL.
+fn is_iso_sql(column: &str) -> String {
+    format!(
+        "typeof({column}) = 'text' AND length({column}) = octet_length({column}) \
+         AND {column} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9]*' \
+         AND substr({column}, 12, 2) < '24' AND date(substr({column}, 1, 10)) = substr({column}, 1, 10)"
+    )
 }
 
 /// The latest error, cut in the middle: only its ends are looked at.
@@ -176,18 +187,23 @@ fn selection(preset: &SourcePreset) -> (Vec<Arc<str>>, String) {
 
 /// The source's own clock. SQLite has none but its machine's.
 pub(super) fn clock_of(connection: &Connection) -> rusqlite::Result<DateTime<Utc>> {
-    let millis: i64 =
-        connection.query_row("SELECT CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)", [], |row| {
-            row.get(0)
-        })?;
+    let millis: i64 = connection.query_row(
+        "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)",
+        [],
+        |row| row.get(0),
+    )?;
     Ok(DateTime::from_timestamp_millis(millis).unwrap_or_default())
 }
 
 /// Makes sure that the table and its columns are there. Without this, SQLite reads a missing quoted column as a text.
-pub(super) fn check_columns(inner: &Inner, connection: &Connection) -> Result<Vec<(String, String)>, SourceFault> {
+pub(super) fn check_columns(
+    inner: &Inner,
+    connection: &Connection,
+) -> Result<Vec<(String, String)>, SourceFault> {
     let (path, preset) = (inner.place.path(), &inner.preset);
     let columns = columns_of(connection, &preset.table).map_err(|fault| fault_of_sql(path, &fault))?;
-    let mismatch = |what: String, do_next: &str| Err(fault_of(path, SourceFaultKind::Mismatch, &what, do_next));
+    let mismatch =
+        |what: String, do_next: &str| Err(fault_of(path, SourceFaultKind::Mismatch, &what, do_next));
     if columns.is_empty() {
         return mismatch(
             format!("has no table `{}`", crate::domain::text::clean(&preset.table)),
@@ -202,7 +218,11 @@ pub(super) fn check_columns(inner: &Inner, connection: &Connection) -> Result<Ve
         .collect();
     if !missing.is_empty() {
         return mismatch(
-            format!("table `{}` has no column {}", crate::domain::text::clean(&preset.table), missing.join(", ")),
+            format!(
+                "table `{}` has no column {}",
+                crate::domain::text::clean(&preset.table),
+                missing.join(", ")
+            ),
             "Map the columns in the configuration; `unstuck doctor` lists those there are.",
         );
     }
@@ -216,92 +236,173 @@ pub(super) fn scan(
     wanted: &Wanted,
     after: Option<&Cursor>,
 ) -> Result<Page, SourceFault> {
-    check_columns(inner, connection)?;
+    let columns = check_columns(inner, connection)?;
     let read = || -> rusqlite::Result<Page> {
         let preset = &inner.preset;
         let source_now = clock_of(connection)?;
-        let cutoff = source_now - wanted.running_older_than - PREFILTER_SLACK;
-        let (names, selected) = selection(preset);
-        let candidates = candidates_sql(preset, cutoff, source_now);
-        let table = quoted(&preset.table);
-        let has_rowid = connection.prepare(&format!("SELECT rowid FROM {table} LIMIT 0")).is_ok();
-        // A table without row numbers is read in one page: there is nothing stable to go on from.
-        let sql = if has_rowid {
-            format!(
-                "SELECT rowid, {selected} FROM {table} WHERE rowid > ?1 AND ({candidates}) ORDER BY rowid LIMIT {}",
-                wanted.page_items_max
-            )
-        } else {
-            format!("SELECT ?1, {selected} FROM {table} WHERE {candidates}")
-        };
+        let cutoff = source_now - wanted.running_older_than + PREFILTER_SLACK;
+        let (names, _) = selection(preset);
+        let row_number = row_number_of(connection, &columns, &quoted(&preset.table));
+        let sql = scan_sql(preset, row_number, (cutoff, source_now), wanted.page_items_max);
         let mut statement = connection.prepare(&sql)?;
         let mut rows = statement.query([after.map_or(i64::MIN, |cursor| cursor.0)])?;
         let (mut items, mut read_count, mut last) = (Vec::new(), 0_usize, i64::MIN);
         while let Some(row) = rows.next()? {
             last = row.get(0)?;
             read_count += 1;
-            let cells: Vec<Cell> = (1..=names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
+            let cells: Vec<Cell> =
+                (1..=names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
             let error = cell_of(row.get_ref(names.len() + 1)?);
             let state = state_of(&cell_of(row.get_ref(names.len() + 2)?));
             if let Some(state) = state {
-                items.push(item_of(&inner.facts.name, preset, &Named { names: &names, cells }, &error, state));
+                items.push(item_of(
+                    &inner.facts.name,
+                    preset,
+                    &Named { names: &names, cells },
+                    &error,
+                    state,
+                ));
             }
         }
-        let is_full = has_rowid && read_count == wanted.page_items_max;
-        Ok(Page { items, next: is_full.then_some(Cursor(last)), source_now })
+        let is_full = row_number.is_some() && read_count == wanted.page_items_max;
+        let next = if is_full { last.checked_add(1).map(Cursor) } else { None };
+        Ok(Page { items, next, source_now })
     };
     read().map_err(|fault| fault_of_sql(inner.place.path(), &fault))
 }
 
-/// The condition that finds a key, and its values.
+/// The query of one page, from a row number (`?1`) on.
+pub(super) fn scan_sql(
+    preset: &SourcePreset,
+    row_number: Option<&str>,
+    (cutoff, now): (DateTime<Utc>, DateTime<Utc>),
+    page_items_max: usize,
+) -> String {
+    let (_, selected) = selection(preset);
+    let candidates = candidates_sql(preset, cutoff, now);
+    let table = quoted(&preset.table);
+    match row_number {
+        Some(number) => format!(
+            "SELECT {number}, {selected} FROM {table} WHERE {number} >= ?1 AND ({candidates}) \
+             ORDER BY {number} LIMIT {page_items_max}"
+        ),
+        // A table without row numbers is read in one page: there is nothing stable to go on from.
+        None => format!("SELECT ?1, {selected} FROM {table} WHERE {candidates}"),
+    }
+}
+
+/// SQLite's name for the number of a row, as long as no column has taken it; `None` for a view, and for a table without.
+fn row_number_of(connection: &Connection, columns: &[(String, String)], table: &str) -> Option<&'static str> {
+    ["rowid", "_rowid_", "oid"]
+        .into_iter()
+        .find(|name| !columns.iter().any(|(column, _)| column.eq_ignore_ascii_case(name)))
+        .filter(|name| connection.prepare(&format!("SELECT {name} FROM {table} LIMIT 0")).is_ok())
+}
+
+/// The condition that finds a key, and its values. Compared twice: once as the column does, so that its index is used,
+/// and once byte by byte, because a column that does not mind case may hold both `A-1` and `a-1`.
 pub(super) fn key_sql(preset: &SourcePreset) -> String {
-    let parts: Vec<String> =
-        preset.key.iter().enumerate().map(|(at, column)| format!("{} IS ?{}", quoted(column), at + 1)).collect();
+    let parts: Vec<String> = preset
+        .key
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let (column, at) = (quoted(column), at + 1);
+            format!("{column} IS ?{at} AND {column} IS (?{at} COLLATE BINARY)")
+        })
+        .collect();
     parts.join(" AND ")
 }
 
 /// One item by what a person typed as its key.
-pub(super) fn read(inner: &Inner, connection: &Connection, key: &str) -> Result<Option<Reading>, SourceFault> {
+pub(super) fn read(
+    inner: &Inner,
+    connection: &Connection,
+    key: &str,
+) -> Result<Option<Reading>, SourceFault> {
     check_columns(inner, connection)?;
-    let found = || -> rusqlite::Result<Option<Reading>> {
-        for parts in spellings(key, inner.preset.key.len()) {
-            if let Some(reading) = read_by_parts(inner, connection, &parts)? {
-                return Ok(Some(reading));
+    let found = || -> rusqlite::Result<Vec<Reading>> {
+        let mut readings: Vec<Reading> = Vec::new();
+        for parts in meanings(key, inner.preset.key.len()) {
+            if let Some(reading) = read_by_parts(inner, connection, &parts)?
+                && !readings.iter().any(|known| known.item.key == reading.item.key)
+            {
+                readings.push(reading);
             }
         }
-        Ok(None)
+        Ok(readings)
     };
-    found().map_err(|fault| fault_of_sql(inner.place.path(), &fault))
+    let mut readings = found().map_err(|fault| fault_of_sql(inner.place.path(), &fault))?;
+    // What is written exactly so comes before another spelling of it: `007` is not 7 where there is a `007`.
+    if readings.iter().any(|reading| reading.item.key.as_str() == key) {
+        readings.retain(|reading| reading.item.key.as_str() == key);
+    }
+    // The text '7' and the number 7 look the same: nothing may be decided on the one that was not meant.
+    if readings.len() > 1 {
+        let shown = crate::domain::text::clean_cut(key, 80);
+        let what = format!("has {} items that are written `{shown}`", readings.len());
+        let do_next = "Give the preset a key whose values differ in writing, such as the row's number.";
+        return Err(fault_of(inner.place.path(), SourceFaultKind::Mismatch, &what, do_next));
+    }
+    Ok(readings.pop())
 }
 
-/// What a typed key can mean: the text, or the number it spells; several parts split at `/`.
-fn spellings(key: &str, parts_count: usize) -> Vec<Vec<Cell>> {
-    let texts: Vec<&str> = if parts_count == 1 { vec![key] } else { key.splitn(parts_count, '/').collect() };
-    let as_text: Vec<Cell> = texts.iter().map(|text| Cell::Text((*text).to_owned())).collect();
-    let as_number: Vec<Cell> = texts
-        .iter()
-        .map(|text| text.parse().map_or_else(|_| Cell::Text((*text).to_owned()), Cell::Integer))
-        .collect();
-    let as_bytes: Option<Vec<Cell>> = texts
-        .iter()
-        .map(|text| {
-            let digits = text.strip_prefix("x'")?.strip_suffix('\'')?;
-            Cell::from_json(&serde_json::json!({ "blob_hex": digits.to_lowercase() }))
-        })
-        .collect();
-    let mut meanings = vec![as_text];
-    if key.contains("\\x") {
-        meanings.push(texts.iter().map(|text| Cell::BadText(unescape_bytes(text))).collect());
+/// Everything a typed key can mean: each part as a text, a number, bytes or NULL, and a composite one split at any `/`.
+fn meanings(key: &str, parts_count: usize) -> Vec<Vec<Cell>> {
+    let mut all = Vec::new();
+    for texts in splits(key, parts_count) {
+        let mut parts: Vec<Vec<Cell>> = vec![Vec::new()];
+        for text in texts {
+            let ways = ways_of(text);
+            parts = parts
+                .into_iter()
+                .flat_map(|before| {
+                    ways.iter()
+                        .map(move |way| before.iter().cloned().chain([way.clone()]).collect::<Vec<_>>())
+                })
+                .take(KEY_MEANINGS_MAX)
+                .collect();
+        }
+        all.extend(parts);
+        if all.len() >= KEY_MEANINGS_MAX {
+            break;
+        }
     }
-    if !meanings.contains(&as_number) {
-        meanings.push(as_number);
+    all
+}
+
+/// Every way to split a text at `/` into so many parts: a part may hold a `/` itself.
+fn splits(text: &str, parts_count: usize) -> Vec<Vec<&str>> {
+    if parts_count <= 1 {
+        return vec![vec![text]];
     }
-    meanings.extend(as_bytes);
-    if key == "NULL" {
-        meanings.push(vec![Cell::Null]);
+    let slashes = text.match_indices('/').take(KEY_MEANINGS_MAX);
+    let each = slashes.flat_map(|(at, _)| {
+        let (head, tail) = (text.get(..at).unwrap_or(""), text.get(at + 1..).unwrap_or(""));
+        splits(tail, parts_count - 1).into_iter().map(move |rest| [vec![head], rest].concat())
+    });
+    each.take(KEY_MEANINGS_MAX).collect()
+}
+
+/// What one part of a typed key can be.
+fn ways_of(text: &str) -> Vec<Cell> {
+    let mut ways = vec![Cell::Text(text.to_owned())];
+    if text.contains("\\x") {
+        ways.push(Cell::BadText(unescape_bytes(text)));
     }
-    meanings.retain(|parts| parts.len() == parts_count);
-    meanings
+    if let Ok(whole) = text.parse() {
+        ways.push(Cell::Integer(whole));
+    } else if let Ok(real) = text.parse::<f64>() {
+        ways.push(Cell::Real(real));
+    }
+    let digits = text.strip_prefix("x'").and_then(|rest| rest.strip_suffix('\''));
+    ways.extend(
+        digits.and_then(|digits| Cell::from_json(&serde_json::json!({ "blob_hex": digits.to_lowercase() }))),
+    );
+    if text == "NULL" {
+        ways.push(Cell::Null);
+    }
+    ways
 }
 
 /// The bytes that `\xE9` spells: keys that are not valid text are shown so.
@@ -327,15 +428,19 @@ fn unescape_bytes(text: &str) -> Vec<u8> {
 }
 
 /// One item by its key's exact values.
-pub(super) fn read_by_parts(inner: &Inner, connection: &Connection, parts: &[Cell]) -> rusqlite::Result<Option<Reading>> {
+pub(super) fn read_by_parts(
+    inner: &Inner,
+    connection: &Connection,
+    parts: &[Cell],
+) -> rusqlite::Result<Option<Reading>> {
     let preset = &inner.preset;
     let (names, selected) = selection(preset);
-    let sql =
-        format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", quoted(&preset.table), key_sql(preset));
+    let sql = format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", quoted(&preset.table), key_sql(preset));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(params_from_iter(parts.iter().map(bindable)))?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let cells: Vec<Cell> = (0..names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
+    let cells: Vec<Cell> =
+        (0..names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
     let error = cell_of(row.get_ref(names.len())?);
     // A status that no rule names needs no decision of ours.
     let state = state_of(&cell_of(row.get_ref(names.len() + 1)?)).unwrap_or(State::Pending);
@@ -346,7 +451,11 @@ pub(super) fn read_by_parts(inner: &Inner, connection: &Connection, parts: &[Cel
 }
 
 /// Every column of a row but its payload.
-pub(super) fn read_row(preset: &SourcePreset, connection: &Connection, parts: &[Cell]) -> rusqlite::Result<Option<Row>> {
+pub(super) fn read_row(
+    preset: &SourcePreset,
+    connection: &Connection,
+    parts: &[Cell],
+) -> rusqlite::Result<Option<Row>> {
     let columns: Vec<String> = columns_of(connection, &preset.table)?
         .into_iter()
         .map(|(name, _)| name)
