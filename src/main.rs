@@ -1,6 +1,7 @@
 //! Arguments -> one call -> exit code.
 
 use clap::Parser;
+use std::io::Write;
 use std::process::ExitCode;
 use unstuck::commands::arguments::Arguments;
 use unstuck::commands::failure::{Exit, Failure};
@@ -12,13 +13,16 @@ fn main() -> ExitCode {
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|fault| Failure::new(Exit::Unreachable, format!("no threads can be had ({fault})"), "Free some memory."))
+        .map_err(|fault| {
+            Failure::new(Exit::Unreachable, format!("no threads can be had ({fault})"), "Free some memory.")
+        })
         .and_then(|runtime| runtime.block_on(commands::run(arguments)));
     let exit = match ended {
         Ok(exit) => exit,
         Err(failure) => {
             if failure.exit != Exit::Fine {
-                eprintln!("{failure}");
+                // Whoever closed the error output does not want to know.
+                let _closed_output = writeln!(std::io::stderr(), "{failure}");
             }
             failure.exit
         }

@@ -45,7 +45,10 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
         other_kinds: Arc::new(other_kinds),
         providers: providers(settings, &environment, &clock)?,
         record: record(settings, options),
-        receipts: settings.receipts.as_ref().map(|path| Arc::new(FileReceipts::new(path)) as Arc<dyn Receipts>),
+        receipts: settings
+            .receipts
+            .as_ref()
+            .map(|path| Arc::new(FileReceipts::new(path)) as Arc<dyn Receipts>),
         escalation: escalation(settings, &environment)?,
         clock,
         errors: Arc::clone(&settings.catalogue.errors),
@@ -65,22 +68,28 @@ fn providers(
     clock: &Arc<dyn Clock>,
 ) -> Result<BTreeMap<CheckName, Arc<dyn Provider>>, ConfigFault> {
     let fault = |what: String| ConfigFault::new(what, "Mend the provider's section in the configuration.");
-    let asked: BTreeSet<&CheckName> = settings.kinds.values().filter_map(|kind| kind.policy.check.as_ref()).collect();
+    let asked: BTreeSet<&CheckName> =
+        settings.kinds.values().filter_map(|kind| kind.policy.check.as_ref()).collect();
     let mut endpoints: BTreeMap<&str, Arc<Endpoint>> = BTreeMap::new();
     let mut providers: BTreeMap<CheckName, Arc<dyn Provider>> = BTreeMap::new();
     for name in asked {
         let Some((preset, given)) = settings.providers.get(&name.provider) else { continue };
-        let endpoint = match endpoints.get(&*name.provider) {
-            Some(endpoint) => Arc::clone(endpoint),
-            None => {
-                let endpoint = Arc::new(Endpoint::build(preset, given, Arc::clone(environment)).map_err(fault)?);
-                endpoints.insert(&name.provider, Arc::clone(&endpoint));
-                endpoint
-            }
+        let endpoint = if let Some(endpoint) = endpoints.get(&*name.provider) {
+            Arc::clone(endpoint)
+        } else {
+            let endpoint = Arc::new(Endpoint::build(preset, given, Arc::clone(environment)).map_err(fault)?);
+            endpoints.insert(&name.provider, Arc::clone(&endpoint));
+            endpoint
         };
-        let provider =
-            HttpProvider::build(&name.to_string(), preset, &name.operation, given, endpoint, Arc::clone(clock))
-                .map_err(fault)?;
+        let provider = HttpProvider::build(
+            &name.to_string(),
+            preset,
+            &name.operation,
+            given,
+            endpoint,
+            Arc::clone(clock),
+        )
+        .map_err(fault)?;
         providers.insert(name.clone(), Arc::new(provider));
     }
     Ok(providers)
@@ -96,10 +105,14 @@ fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, Rec
     SqliteRecord::open(&settings.audit).map(|record| Arc::new(record) as Arc<dyn Record>)
 }
 
-fn escalation(settings: &Settings, environment: &Environment) -> Result<Option<Arc<dyn Escalation>>, ConfigFault> {
+fn escalation(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Option<Arc<dyn Escalation>>, ConfigFault> {
     let Some(webhook) = &settings.escalation else { return Ok(None) };
-    let webhook = Webhook::build(webhook.clone(), Arc::clone(environment))
-        .map_err(|what| ConfigFault::new(format!("escalation: {what}"), "Mend `[escalation]` in the configuration."))?;
+    let webhook = Webhook::build(webhook.clone(), Arc::clone(environment)).map_err(|what| {
+        ConfigFault::new(format!("escalation: {what}"), "Mend `[escalation]` in the configuration.")
+    })?;
     Ok(Some(Arc::new(webhook)))
 }
 

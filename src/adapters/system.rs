@@ -9,6 +9,7 @@ use uuid::Uuid;
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock that everybody else asks")]
     fn now(&self) -> DateTime<Utc> {
         Utc::now()
     }
@@ -42,6 +43,7 @@ impl Clock for SystemClock {
 }
 
 /// A variable of the environment; an empty one counts as not set.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

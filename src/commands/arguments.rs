@@ -7,6 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "unstuck", version, about, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub struct Arguments {
+    /// What every command understands.
     #[command(flatten)]
     pub common: Common,
     /// Without a command: the console.
@@ -31,7 +32,7 @@ pub struct Common {
     /// The configuration file.
     #[arg(long, global = true, value_name = "FILE", env = "UNSTUCK_CONFIG")]
     pub config: Option<PathBuf>,
-    /// A database to look into without any configuration: sqlite://PATH. May be given several times.
+    /// A database to look into without any configuration: <sqlite://PATH>. May be given several times.
     #[arg(long, global = true, value_name = "URL")]
     pub db: Vec<String>,
     /// Who decides, for the record.
@@ -95,6 +96,7 @@ pub struct Format {
 /// `list`
 #[derive(Debug, Args)]
 pub struct List {
+    /// How findings are printed.
     #[command(flatten)]
     pub format: Format,
     /// Only findings that pass this filter, such as "kind:invoice age>2h".
@@ -117,6 +119,7 @@ pub struct Check {
     /// Every finding.
     #[arg(long)]
     pub all: bool,
+    /// How findings are printed.
     #[command(flatten)]
     pub format: Format,
     /// Only findings that pass this filter.
@@ -132,6 +135,7 @@ pub struct Check {
 
 /// `decide`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Decide {
     /// The item's key.
     #[arg(value_name = "KEY", required_unless_present = "all", conflicts_with = "all")]
@@ -139,6 +143,7 @@ pub struct Decide {
     /// The source it is in; needed where several sources have the key.
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
+    /// What is chosen.
     #[command(flatten)]
     pub choice: ChoiceArguments,
     /// Why: it goes on record.
@@ -179,6 +184,7 @@ pub struct ChoiceArguments {
 /// `audit`
 #[derive(Debug, Args)]
 pub struct Audit {
+    /// What to do with it.
     #[command(subcommand)]
     pub action: AuditAction,
 }

@@ -6,7 +6,7 @@ use super::list::Printer;
 use super::session::{self, AuditUse};
 use crate::domain::evidence::FaultKind;
 use crate::domain::filter::{Facts, Filter};
-use crate::output::{FindingLine, table};
+use crate::output::{FindingLine, say, table};
 use crate::ports::source::Source;
 use crate::runtime::interrupt;
 use crate::runtime::progress::Progress;
@@ -27,8 +27,9 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
     let filter = session::filter(arguments.filter.as_deref())?;
     let settings = session::settings(common)?;
     let desk = session::desk(common, &settings, AuditUse::Write)?;
-    let stop = interrupt::token()
-        .map_err(|fault| Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this."))?;
+    let stop = interrupt::token().map_err(|fault| {
+        Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this.")
+    })?;
     let mut run = Run {
         desk: &desk,
         filter,
@@ -38,6 +39,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
         findings_count: 0,
         told: BTreeSet::new(),
     };
+    session::tell_unread(&settings, &mut run.worst);
     let sources = session::sources(&desk, arguments.source.as_deref())?;
     if arguments.all {
         run.check_findings(&sources).await?;
@@ -48,7 +50,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
     let (worst, findings_count) = (run.worst, run.findings_count);
     run.printer.finish()?;
     if stopped {
-        eprintln!("Stopped: what was answered is printed and on record.");
+        say::aside("Stopped: what was answered is printed and on record.");
         return Ok(Exit::Interrupted);
     }
     if worst == Exit::Fine && arguments.fail_on_findings && findings_count > 0 {
@@ -81,7 +83,8 @@ impl Run<'_> {
                 match scan_page(self.desk, source, next).await {
                     Ok(page) => {
                         // Verdict and advice are not known yet: those filters are applied to the answer.
-                        let may_pass = |found: &Found| self.filter.needs_check() || self.filter.passes(&found.facts());
+                        let may_pass =
+                            |found: &Found| self.filter.needs_check() || self.filter.passes(&found.facts());
                         held.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
                         next = page.next;
                     }
@@ -120,7 +123,7 @@ impl Run<'_> {
                     format!("no source has an item `{key}`"),
                     "`unstuck list` shows the keys of the findings.",
                 );
-                eprintln!("{failure}");
+                say::aside(&failure);
                 self.worst = self.worst.max(failure.exit);
             }
         }
@@ -129,7 +132,7 @@ impl Run<'_> {
 
     fn tell_order_fault(&mut self, fault: crate::workflow::settle::OrderFault) {
         let failure = Failure::from(fault);
-        eprintln!("{failure}");
+        say::aside(&failure);
         self.worst = self.worst.max(failure.exit);
     }
 
@@ -148,7 +151,11 @@ impl Run<'_> {
             };
             let Some(batch) = batch else { return Ok(()) };
             if let Err(fault) = record_batch(desk, &batch).await {
-                self.tell_once(&progress, &format!("the checks are not on record: {}", fault.what), &fault.do_next);
+                self.tell_once(
+                    &progress,
+                    &format!("the checks are not on record: {}", fault.what),
+                    &fault.do_next,
+                );
             }
             for (found, checked) in &batch {
                 progress.advance();
@@ -182,7 +189,11 @@ impl Run<'_> {
                 self.tell_once(progress, &fault.detail, "Give the kind a `check` in the configuration.");
             }
             kind if kind.is_unreachable() => {
-                self.tell_once(progress, &fault.detail, "`unstuck doctor` asks each provider and says what it sees.");
+                self.tell_once(
+                    progress,
+                    &fault.detail,
+                    "`unstuck doctor` asks each provider and says what it sees.",
+                );
             }
             _ => {}
         }
@@ -190,7 +201,7 @@ impl Run<'_> {
 
     fn tell_once(&mut self, progress: &Progress, what: &str, do_next: &str) {
         if self.told.len() < TOLD_MAX && self.told.insert(what.to_owned()) {
-            progress.aside(|| eprintln!("{}", Failure::new(Exit::Fine, what, do_next)));
+            progress.aside(|| say::aside(Failure::new(Exit::Fine, what, do_next)));
         }
     }
 }

@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// Opens the console on the configured sources.
 pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     let settings = session::settings(common)?;
+    if let Some(fault) = settings.unread.first() {
+        return Err(fault.clone().into());
+    }
     let desk = session::desk(common, &settings, AuditUse::Write)?;
     open(desk, None).await
 }
@@ -25,8 +28,8 @@ pub(super) async fn open(desk: Arc<Desk>, title: Option<String>) -> Result<Exit,
         ));
     }
     let options = event_loop::Options { title, no_color: system::wants_no_color() };
-    event_loop::run(desk, options).await.map_err(|fault| {
-        Failure::new(Exit::Unreachable, fault.to_string(), "Try another terminal; `unstuck list` needs none.")
-    })?;
+    event_loop::run(desk, options)
+        .await
+        .map_err(|fault| Failure::new(Exit::Unreachable, fault.to_string(), fault.do_next()))?;
     Ok(Exit::Fine)
 }

@@ -7,6 +7,7 @@ use super::session::{self, AuditUse};
 use crate::adapters::system::SystemClock;
 use crate::demo::score::{Said, Score};
 use crate::demo::stage::Stage;
+use crate::output::say;
 use crate::ports::clock::Clock;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::scan_page;
@@ -28,12 +29,15 @@ pub(super) async fn run(common: &Common, arguments: &Demo) -> Result<Exit, Failu
 }
 
 async fn headless(stage: &Stage, desk: &Desk, seed: u64) -> Result<Exit, Failure> {
-    println!("demo: seed {seed}, folder {} (removed at the end)", stage.folder.path().display());
+    say::line(format_args!(
+        "demo: seed {seed}, folder {} (removed at the end)",
+        stage.folder.path().display()
+    ))?;
     let found = find(desk).await?;
     let checked = ask(desk, found).await?;
     print_checked_table(&checked)?;
     let score = Score::of(&stage.incident, &said(&checked));
-    println!("{score}");
+    say::line(&score)?;
     Ok(if score.is_perfect() { Exit::Fine } else { Exit::No })
 }
 
@@ -59,12 +63,16 @@ async fn ask(desk: &Desk, found: Vec<Arc<Found>>) -> Result<Vec<(Arc<Found>, Arc
     let mut all = Vec::new();
     while let Some(batch) = answered.next().await {
         record_batch(desk, &batch).await?;
-        batch.iter().for_each(|_| progress.advance());
+        for _ in &batch {
+            progress.advance();
+        }
         all.extend(batch);
     }
     // The order of answers is chance; the printed one is not.
     all.sort_by(|(a, _), (b, _)| {
-        let place = |found: &Found| (Arc::clone(&found.finding.item.source), found.finding.item.key.as_str().to_owned());
+        let place = |found: &Found| {
+            (Arc::clone(&found.finding.item.source), found.finding.item.key.as_str().to_owned())
+        };
         place(a).cmp(&place(b))
     });
     Ok(all)

@@ -5,7 +5,7 @@ use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
 use crate::domain::evidence::Answer;
 use crate::domain::text::clean;
-use crate::output::json;
+use crate::output::{json, say};
 use crate::ports::provider::Question;
 use crate::ports::source::{Examined, Health};
 use crate::workflow::Desk;
@@ -28,29 +28,41 @@ pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Fai
     let settings = session::settings(common)?;
     let desk = session::desk(common, &settings, AuditUse::Write)?;
     let mut worst = Health::Good;
-    let mut print = |subject: &str, lines: Vec<Examined>| {
+    let mut print = |subject: &str, lines: Vec<Examined>| -> std::io::Result<()> {
         for line in lines {
             worst = worst.max(line.health);
             let health = word(line.health);
             if arguments.json {
                 let line = Line { subject, what: &line.what, health, finding: &line.finding };
-                println!("{}", json::line(&line));
+                say::line(json::line(&line))?;
             } else {
-                println!("{health:<11}  {:<22}  {:<10}  {}", clean(subject), line.what, clean(&line.finding));
+                say::line(format_args!(
+                    "{health:<11}  {:<22}  {:<10}  {}",
+                    clean(subject),
+                    clean(&line.what),
+                    clean(&line.finding)
+                ))?;
             }
         }
+        Ok(())
     };
-    print("configuration", vec![configuration(settings.file.as_deref(), &settings.catalogue)]);
+    print("configuration", vec![configuration(settings.file.as_deref(), &settings.catalogue)])?;
+    let unread = settings.unread.iter().map(|fault| Examined {
+        what: "file".to_owned(),
+        health: Health::Unreachable,
+        finding: format!("{}. {}", fault.what, fault.do_next),
+    });
+    print("database", unread.collect())?;
     for source in &desk.sources {
-        print(&format!("source {}", source.facts().name), source.examine().await);
+        print(&format!("source {}", source.facts().name), source.examine().await)?;
     }
     for (name, provider) in &desk.providers {
         let line = ask(&**provider).await;
-        print(&format!("provider {name}"), vec![line]);
+        print(&format!("provider {name}"), vec![line])?;
     }
-    print("kinds", kinds(&desk));
-    print("audit", vec![audit(&desk, &settings.audit)]);
-    print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))]);
+    print("kinds", kinds(&desk))?;
+    print("audit", vec![audit(&desk, &settings.audit)])?;
+    print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;
     Ok(match worst {
         Health::Good | Health::Doubtful => Exit::Fine,
         Health::Bad => Exit::No,
@@ -71,11 +83,18 @@ fn good(what: &str, finding: String) -> Examined {
     Examined { what: what.to_owned(), health: Health::Good, finding }
 }
 
-fn configuration(file: Option<&std::path::Path>, catalogue: &crate::preset::catalogue::Catalogue) -> Examined {
+fn configuration(
+    file: Option<&std::path::Path>,
+    catalogue: &crate::preset::catalogue::Catalogue,
+) -> Examined {
     let from = file.map_or_else(|| "none; tables are detected".to_owned(), |file| file.display().to_string());
     good(
         "file",
-        format!("{from} ({} source and {} provider presets)", catalogue.sources.len(), catalogue.providers.len()),
+        format!(
+            "{from} ({} source and {} provider presets)",
+            catalogue.sources.len(),
+            catalogue.providers.len()
+        ),
     )
 }
 
@@ -95,7 +114,9 @@ async fn ask(provider: &dyn crate::ports::provider::Provider) -> Examined {
         Answer::Fault(fault) if fault.kind.is_unreachable() => {
             (Health::Unreachable, format!("{place}: {fault}. Every verdict of it will be `unknown`."))
         }
-        Answer::Fault(fault) => (Health::Bad, format!("{place}: {fault}. Every verdict of it will be `unknown`.")),
+        Answer::Fault(fault) => {
+            (Health::Bad, format!("{place}: {fault}. Every verdict of it will be `unknown`."))
+        }
     };
     Examined { what: "answer".to_owned(), health, finding }
 }

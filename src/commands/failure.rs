@@ -67,14 +67,17 @@ impl fmt::Display for Failure {
 
 impl From<ConfigFault> for Failure {
     fn from(fault: ConfigFault) -> Self {
-        Self::usage(fault.what, fault.do_next)
+        let exit = if fault.is_unreachable { Exit::Unreachable } else { Exit::Usage };
+        Self::new(exit, fault.what, fault.do_next)
     }
 }
 
 impl From<SourceFault> for Failure {
     fn from(fault: SourceFault) -> Self {
         let exit = match fault.kind {
-            SourceFaultKind::Unreachable | SourceFaultKind::Busy | SourceFaultKind::Broken => Exit::Unreachable,
+            SourceFaultKind::Unreachable | SourceFaultKind::Busy | SourceFaultKind::Broken => {
+                Exit::Unreachable
+            }
             SourceFaultKind::Mismatch => Exit::Usage,
             SourceFaultKind::Interrupted => Exit::Interrupted,
         };
@@ -103,8 +106,13 @@ impl From<OrderFault> for Failure {
 impl From<std::io::Error> for Failure {
     fn from(fault: std::io::Error) -> Self {
         // A closed pipe (`| head`) is the reader's way to say "enough".
-        let exit = if fault.kind() == std::io::ErrorKind::BrokenPipe { Exit::Fine } else { Exit::Unreachable };
-        Self::new(exit, format!("the output cannot be written ({fault})"), "Check where it goes, and the disk.")
+        let exit =
+            if fault.kind() == std::io::ErrorKind::BrokenPipe { Exit::Fine } else { Exit::Unreachable };
+        Self::new(
+            exit,
+            format!("the output cannot be written ({fault})"),
+            "Check where it goes, and the disk.",
+        )
     }
 }
 
@@ -112,7 +120,9 @@ impl From<csv::Error> for Failure {
     fn from(fault: csv::Error) -> Self {
         match fault.into_kind() {
             csv::ErrorKind::Io(fault) => fault.into(),
-            other => Self::new(Exit::Unreachable, format!("the CSV cannot be written ({other:?})"), "Report this."),
+            other => {
+                Self::new(Exit::Unreachable, format!("the CSV cannot be written ({other:?})"), "Report this.")
+            }
         }
     }
 }

@@ -5,6 +5,8 @@ use super::failure::{Exit, Failure};
 use super::session::tables_of;
 use crate::config::load::known_tables;
 use crate::config::sqlite_path;
+use crate::domain::text::is_plain;
+use crate::output::say;
 use crate::preset::catalogue::Catalogue;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -15,7 +17,10 @@ const SUGGESTED_TABLES_MAX: usize = 20;
 /// Writes the configuration.
 pub(super) fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
     if common.db.is_empty() {
-        return Err(Failure::usage("no database is named", "Point it at one: unstuck init --db sqlite://jobs.db"));
+        return Err(Failure::usage(
+            "no database is named",
+            "Point it at one: unstuck init --db sqlite://jobs.db",
+        ));
     }
     let catalogue = Catalogue::new(&[])
         .map_err(|fault| Failure::usage(fault.to_string(), "Report this: a built-in preset is wrong."))?;
@@ -31,15 +36,21 @@ pub(super) fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
     }
     text.push_str(TAIL);
     if arguments.output == "-" {
-        print!("{text}");
+        say::text(&text)?;
         return Ok(Exit::Fine);
     }
     write_new(&arguments.output, &text)?;
-    eprintln!("Written to {}. Next: unstuck --config {} doctor", arguments.output, arguments.output);
+    let shown = crate::domain::text::clean(&arguments.output);
+    say::aside(format_args!("Written to {shown}. Next: unstuck --config {shown} doctor"));
     Ok(Exit::Fine)
 }
 
-fn write_database(text: &mut String, kinds: &mut Vec<String>, url: &str, catalogue: &Catalogue) -> Result<(), Failure> {
+fn write_database(
+    text: &mut String,
+    kinds: &mut Vec<String>,
+    url: &str,
+    catalogue: &Catalogue,
+) -> Result<(), Failure> {
     let path = sqlite_path(url)?;
     let path = std::path::absolute(&path).unwrap_or(path);
     let url = quoted(&format!("sqlite://{}", path.display()));
@@ -54,7 +65,8 @@ fn write_database(text: &mut String, kinds: &mut Vec<String>, url: &str, catalog
             preset.title, preset.name
         );
     }
-    let unknown = tables.iter().filter(|(name, _)| !known.iter().any(|preset| preset.table.eq_ignore_ascii_case(name)));
+    let unknown =
+        tables.iter().filter(|(name, _)| !known.iter().any(|preset| preset.table.eq_ignore_ascii_case(name)));
     for (name, columns) in unknown.take(SUGGESTED_TABLES_MAX) {
         let _infallible = write!(text, "{}", suggestion(name, &url, columns));
     }
@@ -63,11 +75,17 @@ fn write_database(text: &mut String, kinds: &mut Vec<String>, url: &str, catalog
 
 /// A table that no preset knows, as a mapping to fill in: commented out, because nothing is guessed in silence.
 fn suggestion(name: &str, url: &str, columns: &[String]) -> String {
-    let has = |wanted: &[&str]| columns.iter().find(|column| wanted.iter().any(|word| column.eq_ignore_ascii_case(word)));
+    let has = |wanted: &[&str]| {
+        columns.iter().find(|column| wanted.iter().any(|word| column.eq_ignore_ascii_case(word)))
+    };
     let or_ask = |column: Option<&String>| column.map_or_else(|| "\"?\"".to_owned(), |column| quoted(column));
     let lines = [
         String::new(),
-        format!("The table {} has the columns {}.", shown(name), columns.iter().map(|c| shown(c)).collect::<Vec<_>>().join(", ")),
+        format!(
+            "The table {} has the columns {}.",
+            shown(name),
+            columns.iter().map(|c| shown(c)).collect::<Vec<_>>().join(", ")
+        ),
         "To read it, take the signs away and fill in what is marked with a question mark.".to_owned(),
         "[[sources]]".to_owned(),
         format!("name = {}", quoted(name)),
@@ -76,8 +94,14 @@ fn suggestion(name: &str, url: &str, columns: &[String]) -> String {
         format!("table = {}", quoted(name)),
         format!("key = {}", or_ask(has(&["id", "key", "uuid"]).or(columns.first()))),
         format!("status = {}", or_ask(has(&["status", "state"]))),
-        format!("version = [{}] # what must be unchanged when a decision is written", or_ask(has(&["updated_at", "status", "state"]))),
-        format!("times = {{ format = \"iso\", updated = {} }}", or_ask(has(&["updated_at", "modified_at", "started_at", "created_at"]))),
+        format!(
+            "version = [{}] # what must be unchanged when a decision is written",
+            or_ask(has(&["updated_at", "status", "state"]))
+        ),
+        format!(
+            "times = {{ format = \"iso\", updated = {} }}",
+            or_ask(has(&["updated_at", "modified_at", "started_at", "created_at"]))
+        ),
         "state = [".to_owned(),
         "    { is = \"running\", when = { status = [\"?\"] } },".to_owned(),
         "    { is = \"failed\", when = { status = [\"?\"] } },".to_owned(),
@@ -91,9 +115,18 @@ fn shown(text: &str) -> String {
     crate::domain::text::clean_cut(text, 80)
 }
 
-/// A text as TOML writes it.
+/// A text as TOML writes it, on one line and without anything hidden: a table's name may hold a line break.
 fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
+    let mut written = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => written.extend(['\\', character]),
+            plain if is_plain(plain) => written.push(plain),
+            hidden => written.push_str(&format!("\\U{:08x}", u32::from(hidden))),
+        }
+    }
+    written.push('"');
+    written
 }
 
 fn write_new(path: &str, text: &str) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use super::arguments::{Common, Format, List};
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
 use crate::domain::filter::Filter;
-use crate::output::{FindingLine, csv_rows, json, table};
+use crate::output::{FindingLine, csv_rows, json, say, table};
 use crate::ports::source::Source;
 use crate::workflow::scan::scan_page;
 use crate::workflow::{Desk, Found};
@@ -27,6 +27,7 @@ pub(super) async fn run(common: &Common, arguments: &List) -> Result<Exit, Failu
     let desk = session::desk(common, &settings, AuditUse::None)?;
     let mut printer = Printer::new(arguments.format, table::list_head());
     let mut worst = Exit::Fine;
+    session::tell_unread(&settings, &mut worst);
     for source in session::sources(&desk, arguments.source.as_deref())? {
         if let Err(fault) = print_source(&desk, &source, &filter, &mut printer).await? {
             session::tell_source_fault(fault, &mut worst);
@@ -123,7 +124,11 @@ impl Printer {
                 if let Some(head) = head.take() {
                     writeln!(out, "{head}")?;
                 }
-                let row = if self.is_check { table::check_row(line, self.width) } else { table::list_row(line, self.width) };
+                let row = if self.is_check {
+                    table::check_row(line, self.width)
+                } else {
+                    table::list_row(line, self.width)
+                };
                 writeln!(out, "{row}")?;
             }
         }
@@ -146,14 +151,16 @@ impl Printer {
         }
         self.flush()?;
         if self.counted == 0 && matches!(self.spelling, Spelling::Text { .. }) {
-            eprintln!("No findings.");
+            say::aside("No findings.");
         }
         Ok(self.counted)
     }
 }
 
 /// Prints checked findings as text.
-pub(super) fn print_checked_table(checked: &[(Arc<Found>, Arc<crate::workflow::Checked>)]) -> Result<(), Failure> {
+pub(super) fn print_checked_table(
+    checked: &[(Arc<Found>, Arc<crate::workflow::Checked>)],
+) -> Result<(), Failure> {
     let mut printer = Printer::new(Format { json: false, csv: false }, table::check_head());
     for (found, checked) in checked {
         printer.print(&FindingLine::of_checked(found, checked))?;

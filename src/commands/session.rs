@@ -5,6 +5,7 @@ use super::failure::{Exit, Failure};
 use crate::config::load::{self, Folders};
 use crate::config::{ConfigFault, Settings};
 use crate::domain::filter::Filter;
+use crate::output::say;
 use crate::ports::source::{Source, SourceFault};
 use crate::wiring;
 use crate::workflow::Desk;
@@ -16,7 +17,7 @@ pub(super) fn settings(common: &Common) -> Result<Settings, Failure> {
     let folders = Folders::of_platform();
     let audit = || folders.clone().map(|known| known.audit_file());
     let mut settings = if !common.db.is_empty() && common.config.is_none() {
-        let folder = std::env::current_dir().map_err(no_folder)?;
+        let folder = std::env::current_dir().map_err(|fault| no_folder(&fault))?;
         load::detect(&common.db, &folder, audit()?, &tables_of)?
     } else {
         let file = match &common.config {
@@ -32,7 +33,7 @@ pub(super) fn settings(common: &Common) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-fn no_folder(fault: std::io::Error) -> Failure {
+fn no_folder(fault: &std::io::Error) -> Failure {
     Failure::usage(format!("the current folder cannot be found ({fault})"), "Change to a folder that exists.")
 }
 
@@ -49,8 +50,14 @@ fn default_file(folders: &Folders) -> Result<PathBuf, Failure> {
 
 /// The tables of a database, for detection.
 pub(super) fn tables_of(path: &Path) -> Result<Vec<(String, Vec<String>)>, ConfigFault> {
-    let tables = crate::adapters::sqlite::tables_of(path).map_err(|fault| ConfigFault::new(fault.what, fault.do_next))?;
-    Ok(tables.into_iter().map(|table| (table.name, table.columns.into_iter().map(|(name, _)| name).collect())).collect())
+    let tables = crate::adapters::sqlite::tables_of(path).map_err(|fault| {
+        let is_unreachable = Failure::from(fault.clone()).exit == Exit::Unreachable;
+        ConfigFault { is_unreachable, ..ConfigFault::new(fault.what, fault.do_next) }
+    })?;
+    Ok(tables
+        .into_iter()
+        .map(|table| (table.name, table.columns.into_iter().map(|(name, _)| name).collect()))
+        .collect())
 }
 
 /// How the audit is opened.
@@ -81,20 +88,31 @@ pub(super) fn filter(typed: Option<&str>) -> Result<Filter, Failure> {
 /// The sources that are asked for: all, or the named one.
 pub(super) fn sources(desk: &Desk, named: Option<&str>) -> Result<Vec<Arc<dyn Source>>, Failure> {
     let Some(name) = named else { return Ok(desk.sources.clone()) };
-    match desk.source(name) {
-        Some(source) => Ok(vec![Arc::clone(source)]),
-        None => {
-            let known: Vec<&str> = desk.sources.iter().map(|source| &*source.facts().name).collect();
-            Err(Failure::usage(format!("there is no source `{name}`"), format!("There are {}.", known.join(", "))))
-        }
+    if let Some(source) = desk.source(name) {
+        Ok(vec![Arc::clone(source)])
+    } else {
+        let known: Vec<&str> = desk.sources.iter().map(|source| &*source.facts().name).collect();
+        Err(Failure::usage(
+            format!("there is no source `{name}`"),
+            format!("There are {}.", known.join(", ")),
+        ))
     }
 }
 
 /// Tells a source's fault on stderr, so that the other sources still count, and remembers the exit code.
 pub(super) fn tell_source_fault(fault: SourceFault, worst: &mut Exit) {
     let failure = Failure::from(fault);
-    eprintln!("{failure}");
+    say::aside(&failure);
     *worst = (*worst).max(failure.exit);
+}
+
+/// Tells the databases that could not be looked into, and remembers the exit code.
+pub(super) fn tell_unread(settings: &Settings, worst: &mut Exit) {
+    for fault in &settings.unread {
+        let failure = Failure::from(fault.clone());
+        say::aside(&failure);
+        *worst = (*worst).max(failure.exit);
+    }
 }
 
 /// Turns a closed output (`| head`) into a good end.

@@ -3,6 +3,7 @@
 use super::ConfigFault;
 use super::file::{ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry};
 use super::settings::{Settings, SourceSettings};
+use crate::config::kind::Kind;
 use crate::domain::moment::parse_duration;
 use crate::domain::money::Unit;
 use crate::domain::policy::{CheckName, Policy};
@@ -10,7 +11,6 @@ use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{Lookback, OperationSettings, ProviderPreset, ProviderSettings, SecretPlace};
 use crate::preset::source::SourcePreset;
 use crate::preset::webhook::WebhookSettings;
-use crate::config::kind::Kind;
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,7 @@ pub(super) fn check(
             .collect::<Result<_, ConfigFault>>()?,
         escalation: file.escalation.as_ref().map(|entry| escalation(entry, folder)).transpose()?,
         providers,
+        unread: Vec::new(),
         catalogue,
         file: None,
     })
@@ -105,18 +106,23 @@ fn in_source(name: &str, fault: &ConfigFault) -> ConfigFault {
     ConfigFault::new(format!("source `{name}`: {}", fault.what), fault.do_next.clone())
 }
 
-fn source_preset(name: &str, entry: &SourceEntry, catalogue: &Catalogue) -> Result<SourcePreset, ConfigFault> {
+fn source_preset(
+    name: &str,
+    entry: &SourceEntry,
+    catalogue: &Catalogue,
+) -> Result<SourcePreset, ConfigFault> {
     let mut file = match (&entry.preset, &entry.mapping) {
-        (Some(preset), None) => match catalogue.sources.get(preset) {
-            Some((file, _)) => file.clone(),
-            None => {
+        (Some(preset), None) => {
+            if let Some((file, _)) = catalogue.sources.get(preset) {
+                file.clone()
+            } else {
                 let known: Vec<&str> = catalogue.sources.keys().map(String::as_str).collect();
                 return Err(ConfigFault::new(
                     format!("source `{name}`: there is no source preset `{preset}`"),
                     format!("There are {}; your own go into the `presets` folder.", known.join(", ")),
                 ));
             }
-        },
+        }
         (None, Some(mapping)) => mapping.clone(),
         _ => {
             return Err(ConfigFault::new(
@@ -136,7 +142,10 @@ fn source_preset(name: &str, entry: &SourceEntry, catalogue: &Catalogue) -> Resu
         file.kind_column.clone_from(&entry.kind_column);
     }
     file.check().map_err(|fault| {
-        ConfigFault::new(format!("source `{name}`: {}", fault.what), "Mend the mapping; docs/presets.md explains each field.")
+        ConfigFault::new(
+            format!("source `{name}`: {}", fault.what),
+            "Mend the mapping; docs/presets.md explains each field.",
+        )
     })
 }
 
@@ -152,7 +161,10 @@ pub fn sqlite_path(url: &str) -> Result<PathBuf, ConfigFault> {
     }
     match url.split_once("://") {
         Some((engine, _)) => Err(ConfigFault::new(
-            format!("`{}` databases cannot be read by this version", crate::domain::text::clean_cut(engine, 20)),
+            format!(
+                "`{}` databases cannot be read by this version",
+                crate::domain::text::clean_cut(engine, 20)
+            ),
             "Name a SQLite file: sqlite://PATH.",
         )),
         None => non_empty(url),
@@ -197,8 +209,9 @@ fn kind(name: &str, entry: &KindEntry, providers: &Providers) -> Result<Kind, Co
         evidence_age_max: span(&entry.evidence_age_max, "evidence_age_max", Policy::EVIDENCE_AGE_MAX)?,
         mask: entry.mask.clone(),
     };
-    Kind::new(policy)
-        .map_err(|what| ConfigFault::new(format!("kind `{name}`: {what}"), "A template looks like \"{{ key }}\"."))
+    Kind::new(policy).map_err(|what| {
+        ConfigFault::new(format!("kind `{name}`: {what}"), "A template looks like \"{{ key }}\".")
+    })
 }
 
 fn in_field(place: &str, field: &str, what: &str) -> ConfigFault {
@@ -213,7 +226,8 @@ fn positive(text: &str) -> Result<TimeDelta, String> {
 }
 
 fn check_name(kind: &str, text: &str, providers: &Providers) -> Result<CheckName, ConfigFault> {
-    let fault = |what: String, do_next: String| Err(ConfigFault::new(format!("kind `{kind}`: {what}"), do_next));
+    let fault =
+        |what: String, do_next: String| Err(ConfigFault::new(format!("kind `{kind}`: {what}"), do_next));
     let Some((provider, operation)) = text.split_once('.') else {
         return fault(
             format!("`check` is `{text}`"),
@@ -255,16 +269,30 @@ fn provider(
         (Some(text), _) => ProviderSettings::parse_base_url(text)
             .map_err(|what| fault(what, "Write base_url = \"https://HOST\"."))?,
         (None, Some(url)) => url.clone(),
-        (None, None) => return Err(fault("`base_url` is missing".to_owned(), "Write where it is: base_url = \"https://HOST\".")),
+        (None, None) => {
+            return Err(fault(
+                "`base_url` is missing".to_owned(),
+                "Write where it is: base_url = \"https://HOST\".",
+            ));
+        }
     };
     let proxy = entry
         .proxy
         .as_deref()
-        .map(|text| Url::parse(text).map_err(|_| fault(format!("`proxy` `{text}` is no URL"), "Write proxy = \"http://HOST:PORT\".")))
+        .map(|text| {
+            Url::parse(text).map_err(|_| {
+                fault(format!("`proxy` `{text}` is no URL"), "Write proxy = \"http://HOST:PORT\".")
+            })
+        })
         .transpose()?;
-    if let Some(unknown) = entry.operations.keys().find(|operation| !preset.operations.contains_key(*operation)) {
+    if let Some(unknown) =
+        entry.operations.keys().find(|operation| !preset.operations.contains_key(*operation))
+    {
         let known: Vec<&str> = preset.operations.keys().map(String::as_str).collect();
-        return Err(fault(format!("it has no operation `{unknown}`"), &format!("It has {}.", known.join(", "))));
+        return Err(fault(
+            format!("it has no operation `{unknown}`"),
+            &format!("It has {}.", known.join(", ")),
+        ));
     }
     let settings = ProviderSettings {
         base_url,
@@ -288,7 +316,10 @@ fn positive_pace(pace: f64, fault: &impl Fn(String, &str) -> ConfigFault) -> Res
     if pace.is_finite() && pace > 0.0 {
         Ok(pace)
     } else {
-        Err(fault(format!("`pace_per_second` is {pace}"), "Write how many requests a second it may get, such as 10."))
+        Err(fault(
+            format!("`pace_per_second` is {pace}"),
+            "Write how many requests a second it may get, such as 10.",
+        ))
     }
 }
 
@@ -309,10 +340,16 @@ fn secret(env: Option<&str>, file: Option<&str>, folder: &Path) -> Result<Option
     }
 }
 
-fn operation_settings(provider: &str, name: &str, entry: &OperationEntry) -> Result<OperationSettings, ConfigFault> {
+fn operation_settings(
+    provider: &str,
+    name: &str,
+    entry: &OperationEntry,
+) -> Result<OperationSettings, ConfigFault> {
     let place = format!("provider `{provider}`, operation `{name}`");
     let span = |text: &Option<String>, field: &str| {
-        text.as_deref().map(|text| parse_duration(text).map_err(|what| in_field(&place, field, &what))).transpose()
+        text.as_deref()
+            .map(|text| parse_duration(text).map_err(|what| in_field(&place, field, &what)))
+            .transpose()
     };
     let fault = |what: String, do_next: &str| ConfigFault::new(format!("{place}: {what}"), do_next);
     Ok(OperationSettings {
@@ -331,11 +368,15 @@ fn operation_settings(provider: &str, name: &str, entry: &OperationEntry) -> Res
 fn escalation(entry: &EscalationEntry, folder: &Path) -> Result<WebhookSettings, ConfigFault> {
     let fault = |what: String, do_next: &str| ConfigFault::new(format!("escalation: {what}"), do_next);
     let Some(url) = entry.url.as_deref() else {
-        return Err(fault("`url` is missing".to_owned(), "Write the address that takes a POST, or take the section out."));
+        return Err(fault(
+            "`url` is missing".to_owned(),
+            "Write the address that takes a POST, or take the section out.",
+        ));
     };
     let with_form = |what: String| fault(what, "Write url = \"https://HOST/PATH\" and headers as templates.");
-    let mut settings =
-        WebhookSettings::new(url).and_then(|settings| settings.with_headers(&entry.headers)).map_err(with_form)?;
+    let mut settings = WebhookSettings::new(url)
+        .and_then(|settings| settings.with_headers(&entry.headers))
+        .map_err(with_form)?;
     settings.secret = secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
         .map_err(|what| fault(what.to_owned(), "Keep one of the two."))?;
     if let Some(body) = &entry.body {

@@ -1,9 +1,9 @@
 //! Finding and reading the configuration, or doing without one.
 
+use super::ConfigFault;
 use super::check::{check, sqlite_path};
 use super::file::ConfigFile;
 use super::settings::{Settings, SourceSettings};
-use super::ConfigFault;
 use crate::preset::catalogue::{Catalogue, one_line};
 use crate::preset::source::SourcePreset;
 use std::collections::BTreeMap;
@@ -32,8 +32,9 @@ impl Folders {
     /// No home folder.
     pub fn of_platform() -> Result<Self, ConfigFault> {
         use etcetera::{BaseStrategy, choose_base_strategy};
-        let base = choose_base_strategy()
-            .map_err(|_| ConfigFault::new("there is no home folder", "Set $HOME, or name a file with --config."))?;
+        let base = choose_base_strategy().map_err(|_| {
+            ConfigFault::new("there is no home folder", "Set $HOME, or name a file with --config.")
+        })?;
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
         Ok(Self { config: base.config_dir().join("unstuck"), state: state.join("unstuck") })
     }
@@ -57,7 +58,10 @@ pub fn load(path: &Path, audit: PathBuf) -> Result<Settings, ConfigFault> {
     let text = std::fs::read_to_string(path).map_err(|fault| unreadable(path, &fault))?;
     let shown = path.display();
     let file: ConfigFile = toml::from_str(&text).map_err(|fault| {
-        ConfigFault::new(format!("{shown}: {}", one_line(&fault, &text)), "Mend the file; config.example.toml is a whole one.")
+        ConfigFault::new(
+            format!("{shown}: {}", one_line(&fault, &text)),
+            "Mend the file; config.example.toml is a whole one.",
+        )
     })?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let catalogue = read_catalogue(folder, file.presets.as_deref())?;
@@ -96,14 +100,20 @@ fn read_catalogue(folder: &Path, named: Option<&str>) -> Result<Catalogue, Confi
 
 fn read_presets(entries: std::fs::ReadDir, folder: &Path) -> Result<Vec<(String, String)>, ConfigFault> {
     let unreadable = |fault: std::io::Error| {
-        ConfigFault::new(format!("{}: cannot be read ({fault})", folder.display()), "Mend it, or move it away.")
+        ConfigFault::new(
+            format!("{}: cannot be read ({fault})", folder.display()),
+            "Mend it, or move it away.",
+        )
     };
     let mut own = Vec::new();
     for entry in entries {
         let path = entry.map_err(unreadable)?.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(&path).map_err(|fault| {
-                ConfigFault::new(format!("{}: cannot be read ({fault})", path.display()), "Mend it, or move it away.")
+                ConfigFault::new(
+                    format!("{}: cannot be read ({fault})", path.display()),
+                    "Mend it, or move it away.",
+                )
             })?;
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             own.push((name, text));
@@ -120,26 +130,46 @@ pub type TablesOf<'a> = &'a dyn Fn(&Path) -> Result<Vec<(String, Vec<String>)>, 
 ///
 /// # Errors
 /// A database that cannot be read, or none with a known table.
-pub fn detect(urls: &[String], folder: &Path, audit: PathBuf, tables_of: TablesOf<'_>) -> Result<Settings, ConfigFault> {
+pub fn detect(
+    urls: &[String],
+    folder: &Path,
+    audit: PathBuf,
+    tables_of: TablesOf<'_>,
+) -> Result<Settings, ConfigFault> {
     let catalogue = read_catalogue(folder, None)?;
-    let mut sources = Vec::new();
+    let (mut sources, mut unread) = (Vec::new(), Vec::new());
     for url in urls {
         let path = sqlite_path(url)?;
-        let tables = tables_of(&path)?;
+        let tables = match tables_of(&path) {
+            Ok(tables) => tables,
+            // The others are still worth a look; with none of them left, this is why.
+            Err(fault) => {
+                unread.push(fault);
+                continue;
+            }
+        };
         let found = known_tables(&tables, &catalogue);
         if found.is_empty() {
             let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
-            let there = if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
-            return Err(ConfigFault::new(
+            let there = if names.is_empty() {
+                "it has none".to_owned()
+            } else {
+                format!("it has {}", crate::domain::text::clean_cut(&names.join(", "), 200))
+            };
+            unread.push(ConfigFault::new(
                 format!("{}: no table that is known ({there})", path.display()),
                 "Map your table in a configuration: see config.example.toml, or run `unstuck init`.",
             ));
+            continue;
         }
         sources.extend(found.into_iter().map(|preset| SourceSettings {
             name: preset.table.clone(),
             path: path.clone(),
             preset,
         }));
+    }
+    if sources.is_empty() && !unread.is_empty() {
+        return Err(unread.remove(0));
     }
     make_names_differ(&mut sources);
     Ok(Settings {
@@ -150,6 +180,7 @@ pub fn detect(urls: &[String], folder: &Path, audit: PathBuf, tables_of: TablesO
         kinds: BTreeMap::new(),
         providers: BTreeMap::new(),
         escalation: None,
+        unread,
         catalogue,
         file: None,
     })
@@ -161,7 +192,10 @@ pub fn known_tables(tables: &[(String, Vec<String>)], catalogue: &Catalogue) -> 
         preset.detect.as_ref().is_some_and(|detect| {
             tables.iter().any(|(name, columns)| {
                 name.eq_ignore_ascii_case(&detect.table)
-                    && detect.columns.iter().all(|wanted| columns.iter().any(|has| has.eq_ignore_ascii_case(wanted)))
+                    && detect
+                        .columns
+                        .iter()
+                        .all(|wanted| columns.iter().any(|has| has.eq_ignore_ascii_case(wanted)))
             })
         })
     };
@@ -176,7 +210,8 @@ fn make_names_differ(sources: &mut [SourceSettings]) {
     }
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     for source in sources.iter_mut().filter(|source| seen.get(&source.name).is_some_and(|count| *count > 1)) {
-        let stem = source.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem =
+            source.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let name = format!("{stem}.{}", source.name);
         let number = numbers.entry(name.clone()).or_default();
         *number += 1;

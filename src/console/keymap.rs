@@ -190,7 +190,7 @@ impl Group {
     pub fn title(self) -> &'static str {
         match self {
             Self::Look => "Look",
-            Self::Decide => "Decide (each opens a dialog; nothing is written before you confirm there)",
+            Self::Decide => "Decide (each opens a dialog first)",
             Self::Move => "Move",
             Self::Dialog => "In a dialog",
             Self::Program => "Program",
@@ -221,14 +221,34 @@ use Place as P;
 const LISTS: &[Place] = &[P::Findings, P::Item, P::Audit, P::Entry];
 const SCROLLS: &[Place] = &[P::Findings, P::Item, P::Audit, P::Entry, P::Reading, P::Writing, P::Blocked];
 const SCROLLS_TOO: &[Place] = &[
-    P::Findings, P::Item, P::Audit, P::Entry, P::Reading, P::Writing, P::Blocked, P::Button, P::Insist, P::Reason,
-    P::Typed, P::Filter,
+    P::Findings,
+    P::Item,
+    P::Audit,
+    P::Entry,
+    P::Reading,
+    P::Writing,
+    P::Blocked,
+    P::Button,
+    P::Insist,
+    P::Reason,
+    P::Typed,
+    P::Filter,
 ];
 const ITEMS: &[Place] = &[P::Findings, P::Item];
 const FIELDS: &[Place] = &[P::Reason, P::Insist, P::Button, P::Typed];
 const EVERYWHERE: &[Place] = &[
-    P::Findings, P::Item, P::Audit, P::Entry, P::Filter, P::Reason, P::Insist, P::Button, P::Typed, P::Blocked,
-    P::Writing, P::Reading,
+    P::Findings,
+    P::Item,
+    P::Audit,
+    P::Entry,
+    P::Filter,
+    P::Reason,
+    P::Insist,
+    P::Button,
+    P::Typed,
+    P::Blocked,
+    P::Writing,
+    P::Reading,
 ];
 
 const fn bind(
@@ -246,24 +266,27 @@ const fn bind(
 #[rustfmt::skip]
 pub const KEYMAP: &[Binding] = &[
     bind(A::Check, &[char('c')], ITEMS, Group::Look, "check", "ask the provider of this finding (or of those selected)"),
-    bind(A::CheckAll, &[char('C')], &[P::Findings], Group::Look, "check all", "ask the providers of all findings shown"),
     bind(A::Open, &[key(KeyCode::Enter), char('l'), key(KeyCode::Right)], &[P::Findings, P::Audit], Group::Look, "open", "look at it: row, payload, evidence, history"),
+    bind(A::Open, &[key(KeyCode::Enter)], &[P::Item], Group::Look, "read again", "in the item: read row, payload and history again"),
     bind(A::MarkDone, &[char('d')], ITEMS, Group::Decide, "done", "mark done: the effect is there"),
     bind(A::Retry, &[char('r')], ITEMS, Group::Decide, "retry", "retry: let the job system try again"),
     bind(A::Escalate, &[char('e')], ITEMS, Group::Decide, "escalate", "escalate: hand it to somebody else"),
+    bind(A::Filter, &[char('/')], ITEMS, Group::Look, "filter", "filter: words, kind:invoice finding:stuck verdict:unknown age>2h -timeout"),
+    bind(A::Quit, &[char('q')], LISTS, Group::Program, "quit", "quit; a write that has begun is waited for"),
+    bind(A::CheckAll, &[char('C')], &[P::Findings], Group::Look, "check all", "ask the providers of all findings shown"),
     bind(A::Select, &[char(' ')], &[P::Findings], Group::Decide, "select", "select or deselect; a decision then takes all selected"),
     bind(A::SelectAll, &[char('a'), char('*')], &[P::Findings], Group::Decide, "", "select all findings shown, or none"),
-    bind(A::Filter, &[char('/')], ITEMS, Group::Look, "filter", "filter: words, kind:invoice finding:stuck verdict:unknown age>2h -timeout"),
     bind(A::SortNext, &[char('s')], ITEMS, Group::Look, "sort", "sort by the next column"),
     bind(A::SortReverse, &[char('S')], ITEMS, Group::Look, "", "turn the order round"),
     bind(A::Refresh, &[char('R')], ITEMS, Group::Look, "refresh", "read the sources again"),
-    bind(A::Refresh, &[char('R')], &[P::Audit, P::Entry], Group::Look, "refresh", "read the audit again"),
+    bind(A::Refresh, &[char('R')], &[P::Audit, P::Entry], Group::Look, "refresh", "in the audit: read it again"),
     bind(A::Unmask, &[char('u')], ITEMS, Group::Look, "", "show hidden fields of this item (goes on record); again hides them"),
     bind(A::CopyKey, &[char('y')], LISTS, Group::Look, "", "copy the key to the clipboard"),
-    bind(A::Audit, &[char('A')], LISTS, Group::Look, "audit", "the audit: who did what, newest first"),
+    bind(A::Audit, &[char('A')], ITEMS, Group::Look, "audit", "the audit: who did what, newest first"),
+    bind(A::Audit, &[char('A')], &[P::Audit, P::Entry], Group::Look, "findings", "in the audit: back to the findings"),
     bind(A::Down, &[char('j'), key(KeyCode::Down)], SCROLLS, Group::Move, "", "one line down"),
     bind(A::Up, &[char('k'), key(KeyCode::Up)], SCROLLS, Group::Move, "", "one line up"),
-    bind(A::Down, &[key(KeyCode::Down)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll the text above the fields down"),
+    bind(A::Down, &[key(KeyCode::Down)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll the text above down (filtering: the list)"),
     bind(A::Up, &[key(KeyCode::Up)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll it up"),
     bind(A::HalfDown, &[ctrl('d')], SCROLLS, Group::Move, "", "half a page down"),
     bind(A::HalfUp, &[ctrl('u')], SCROLLS, Group::Move, "", "half a page up"),
@@ -272,7 +295,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Top, &[char('g'), key(KeyCode::Home)], SCROLLS, Group::Move, "", "to the first line"),
     bind(A::Bottom, &[char('G'), key(KeyCode::End)], SCROLLS, Group::Move, "", "to the last line"),
     bind(A::OtherPane, &[key(KeyCode::Tab)], ITEMS, Group::Move, "", "between list and item"),
-    bind(A::Back, &[key(KeyCode::Esc), char('h'), key(KeyCode::Left)], LISTS, Group::Move, "back", "cancel running checks, else back, clear the selection, clear the filter"),
+    bind(A::Back, &[key(KeyCode::Esc), char('h'), key(KeyCode::Left)], LISTS, Group::Move, "back", "cancel checks, else back, else drop selection, else filter"),
     bind(A::KeepFilter, &[key(KeyCode::Enter)], &[P::Filter], Group::Dialog, "keep the filter", "keep the filter as typed"),
     bind(A::NextField, &[key(KeyCode::Tab), key(KeyCode::Enter)], &[P::Reason, P::Insist], Group::Dialog, "next field", "to the next field"),
     bind(A::NextField, &[key(KeyCode::Tab)], &[P::Button, P::Typed], Group::Dialog, "", "to the next field"),
@@ -286,7 +309,6 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Mouse, &[char('m')], LISTS, Group::Program, "", "mouse on or off (off leaves selecting text to the terminal)"),
     bind(A::Help, &[char('?')], LISTS, Group::Program, "help", "this help"),
     bind(A::Suspend, &[ctrl('z')], EVERYWHERE, Group::Program, "", "stop as the shell's job; `fg` comes back"),
-    bind(A::Quit, &[char('q')], LISTS, Group::Program, "quit", "quit; a write that has begun is waited for"),
     bind(A::QuitNow, &[ctrl('c')], EVERYWHERE, Group::Program, "", "quit from anywhere"),
 ];
 
@@ -294,7 +316,9 @@ pub const KEYMAP: &[Binding] = &[
 pub fn action_of(place: Place, event: KeyEvent) -> Option<Action> {
     KEYMAP
         .iter()
-        .find(|binding| binding.places.contains(&place) && binding.keys.iter().any(|key| key.is_pressed(event)))
+        .find(|binding| {
+            binding.places.contains(&place) && binding.keys.iter().any(|key| key.is_pressed(event))
+        })
         .map(|binding| binding.action)
 }
 

@@ -43,7 +43,11 @@ pub fn found(number: usize) -> Found {
     let (source, kind) = if is_mail { ("mailer", "email") } else { ("billing", "invoice") };
     let minutes = i64::try_from(31 + number * 7 % 4_000).unwrap_or(31);
     let since = (number != 7).then(|| now() - TimeDelta::minutes(minutes));
-    let text = if number % 2 == 0 { "Read timed out. (read timeout=10)" } else { "Connection reset by peer" };
+    let text = if number.is_multiple_of(2) {
+        "Read timed out. (read timeout=10)"
+    } else {
+        "Connection reset by peer"
+    };
     let status = if is_mail { "failed" } else { "running" };
     let key = format!("{kind}:{number}:2026-05");
     let item = Item {
@@ -59,7 +63,8 @@ pub fn found(number: usize) -> Found {
         fields: vec![("status".into(), Cell::Text(status.to_owned()))],
         oddities: Vec::new(),
     };
-    let sorted = Sorted { class: ErrorClass::Ambiguous, why: "the request was sent and no answer came".into() };
+    let sorted =
+        Sorted { class: ErrorClass::Ambiguous, why: "the request was sent and no answer came".into() };
     let finding = Finding {
         kind: if is_mail { FindingKind::Ambiguous } else { FindingKind::Stuck },
         error: is_mail.then_some(sorted),
@@ -84,7 +89,9 @@ pub fn checked(found: &Found, verdict: Verdict) -> Checked {
         status: status.to_owned(),
         state,
         money: Money::read("1041", Some("BRL"), Unit::Minor).ok(),
-        at: Some(now() - TimeDelta::minutes(40) + TimeDelta::seconds(34 * i64::try_from(number).unwrap_or(0))),
+        at: Some(
+            now() - TimeDelta::minutes(40) + TimeDelta::seconds(34 * i64::try_from(number).unwrap_or(0)),
+        ),
         link: None,
     };
     let happened = |number| effect(number, EffectState::Happened, "succeeded");
@@ -92,8 +99,12 @@ pub fn checked(found: &Found, verdict: Verdict) -> Checked {
         Verdict::Duplicated => (vec![happened(1), happened(2)], "The provider has 2 effects that happened."),
         Verdict::Mismatch => (vec![happened(1)], "The provider has 10.41 BRL, the job asked for 10.40 BRL."),
         Verdict::Happened => (vec![happened(1)], "The provider has effect ch_1a7f with status `succeeded`."),
-        Verdict::Pending => (vec![effect(1, EffectState::Pending, "processing")], "Effect ch_1a7f is `processing`."),
-        Verdict::Failed => (vec![effect(1, EffectState::Failed, "declined")], "Effect ch_1a7f is `declined`."),
+        Verdict::Pending => {
+            (vec![effect(1, EffectState::Pending, "processing")], "Effect ch_1a7f is `processing`.")
+        }
+        Verdict::Failed => {
+            (vec![effect(1, EffectState::Failed, "declined")], "Effect ch_1a7f is `declined`.")
+        }
         Verdict::NotFound => (Vec::new(), "Every page was read and nothing carries our reference."),
         Verdict::Unknown => (Vec::new(), "No answer that counts: HTTP 503 three times."),
     };
@@ -101,7 +112,8 @@ pub fn checked(found: &Found, verdict: Verdict) -> Checked {
         verdict,
         effects,
         settled: true,
-        fault: (verdict == Verdict::Unknown).then(|| Fault::new(FaultKind::ServerError, "HTTP 503 three times")),
+        fault: (verdict == Verdict::Unknown)
+            .then(|| Fault::new(FaultKind::ServerError, "HTTP 503 three times")),
         reasons: vec![reason.to_owned()],
     };
     let key = KeyProtection::at(now(), Attempts::of(&found.finding.item), false, None);

@@ -18,7 +18,8 @@ pub fn line(raw: &str) -> String {
 /// Outside text as one line for a narrow cell, secrets hidden: only the beginning is looked at.
 pub fn beginning(raw: &str, width: usize) -> String {
     const LOOKED_AT_BYTES_MAX: usize = 4_096;
-    let end = (0..=LOOKED_AT_BYTES_MAX.min(raw.len())).rev().find(|at| raw.is_char_boundary(*at)).unwrap_or(0);
+    let end =
+        (0..=LOOKED_AT_BYTES_MAX.min(raw.len())).rev().find(|at| raw.is_char_boundary(*at)).unwrap_or(0);
     let masked = mask_text(raw.get(..end).unwrap_or(""));
     fit(&clean(&masked.chars().take(width.saturating_add(1)).collect::<String>()), width)
 }

@@ -20,7 +20,7 @@ pub fn verdict_sign(verdict: Option<Verdict>) -> &'static str {
         Some(Verdict::Happened) => "+",
         Some(Verdict::Pending) => "~",
         Some(Verdict::Failed) => "x",
-        Some(Verdict::NotFound) => "0",
+        Some(Verdict::NotFound) => "-",
         Some(Verdict::Unknown) => "?",
     }
 }

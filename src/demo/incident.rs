@@ -84,6 +84,14 @@ impl Incident {
     }
 }
 
+/// How clients of several languages word a read time-out.
+const TIMED_OUT: [&str; 4] = [
+    "timed out",
+    "HTTPSConnectionPool(host='api.example.com', port=443): Read timed out. (read timeout=10)",
+    "context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
+    "Net::ReadTimeout with #<TCPSocket:(closed)>",
+];
+
 /// One item on its way.
 struct Item {
     table: &'static str,
@@ -106,8 +114,17 @@ impl Item {
         match self.fault {
             Fault::Fine => "done",
             Fault::KilledAfter | Fault::KilledBefore | Fault::Fresh => "running",
-            Fault::Slow | Fault::Late | Fault::Dropped | Fault::BadGateway | Fault::Unavailable | Fault::NeverSent
-            | Fault::Declined | Fault::Pending | Fault::OddStatus | Fault::Twice | Fault::DeclinedThenHappened
+            Fault::Slow
+            | Fault::Late
+            | Fault::Dropped
+            | Fault::BadGateway
+            | Fault::Unavailable
+            | Fault::NeverSent
+            | Fault::Declined
+            | Fault::Pending
+            | Fault::OddStatus
+            | Fault::Twice
+            | Fault::DeclinedThenHappened
             | Fault::NotVisibleYet => "failed",
         }
     }
@@ -118,20 +135,22 @@ impl Item {
             let at = faults::draw(self.seed, "error", &self.key, texts.len() as u64);
             usize::try_from(at).ok().and_then(|at| texts.get(at).copied())
         };
-        const TIMED_OUT: [&str; 4] = [
-            "timed out",
-            "HTTPSConnectionPool(host='api.example.com', port=443): Read timed out. (read timeout=10)",
-            "context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
-            "Net::ReadTimeout with #<TCPSocket:(closed)>",
-        ];
         match self.fault {
             Fault::Fine | Fault::KilledAfter | Fault::KilledBefore | Fault::Fresh => None,
-            Fault::Slow | Fault::Late | Fault::Pending | Fault::OddStatus | Fault::Twice
-            | Fault::DeclinedThenHappened | Fault::NotVisibleYet => one_of(&TIMED_OUT),
+            Fault::Slow
+            | Fault::Late
+            | Fault::Pending
+            | Fault::OddStatus
+            | Fault::Twice
+            | Fault::DeclinedThenHappened
+            | Fault::NotVisibleYet => one_of(&TIMED_OUT),
             Fault::Dropped => one_of(&["Remote end closed connection without response", "socket hang up"]),
             Fault::BadGateway => Some("HTTP Error 502: Bad Gateway"),
             Fault::Unavailable => Some("HTTP Error 503: Service Unavailable"),
-            Fault::NeverSent => one_of(&["<urlopen error [Errno 111] Connection refused>", "getaddrinfo ENOTFOUND api.example.com"]),
+            Fault::NeverSent => one_of(&[
+                "<urlopen error [Errno 111] Connection refused>",
+                "getaddrinfo ENOTFOUND api.example.com",
+            ]),
             Fault::Declined => Some("Your card was declined. (card_declined: insufficient_funds)"),
         }
     }
@@ -144,12 +163,15 @@ impl Item {
         let at = self.at(now).format("%Y-%m-%dT%H:%M:%S%.6f").to_string();
         let (key, status, error) = (&self.key, self.status(), self.error());
         match self.table {
-            "jobs" => connection.execute("INSERT INTO jobs VALUES (?1, ?2, ?3, ?4)", params![key, status, at, error])?,
+            "jobs" => connection
+                .execute("INSERT INTO jobs VALUES (?1, ?2, ?3, ?4)", params![key, status, at, error])?,
             "processed_items" => connection.execute(
                 "INSERT INTO processed_items VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![key, status, self.attempts(), at, error],
             )?,
-            _ => connection.execute("INSERT INTO sent_emails VALUES (?1, ?2, ?3)", params![key, status, at])?,
+            _ => {
+                connection.execute("INSERT INTO sent_emails VALUES (?1, ?2, ?3)", params![key, status, at])?
+            }
         };
         Ok(())
     }
@@ -161,7 +183,9 @@ impl Item {
             ledger.add(self.book, &self.key, status, amount, at + after_seconds, is_visible);
         };
         match self.fault {
-            Fault::Fine | Fault::Slow | Fault::Dropped | Fault::BadGateway | Fault::KilledAfter => add("succeeded", 0, true),
+            Fault::Fine | Fault::Slow | Fault::Dropped | Fault::BadGateway | Fault::KilledAfter => {
+                add("succeeded", 0, true);
+            }
             Fault::Late => add("succeeded", 4, true),
             Fault::Unavailable | Fault::NeverSent | Fault::KilledBefore | Fault::Fresh => {}
             Fault::Declined => add("failed", 0, true),

@@ -38,7 +38,15 @@ pub struct Ledger {
 
 impl Ledger {
     /// Does something: from now on it is there.
-    pub fn add(&mut self, book: Book, reference: &str, status: &'static str, amount: Option<i64>, created: i64, is_visible: bool) {
+    pub fn add(
+        &mut self,
+        book: Book,
+        reference: &str,
+        status: &'static str,
+        amount: Option<i64>,
+        created: i64,
+        is_visible: bool,
+    ) {
         let (entries, prefix) = match book {
             Book::Charges => (&mut self.charges, "ch"),
             Book::Emails => (&mut self.emails, "em"),
@@ -50,7 +58,8 @@ impl Ledger {
 
     /// Everything under a reference, shown or not: the truth.
     pub fn under(&self, book: Book, reference: &str) -> Vec<&Entry> {
-        let places = self.by_reference.get(&(book, reference.to_owned())).map(Vec::as_slice).unwrap_or_default();
+        let places =
+            self.by_reference.get(&(book, reference.to_owned())).map(Vec::as_slice).unwrap_or_default();
         places.iter().filter_map(|at| self.book(book).get(*at)).collect()
     }
 

@@ -89,7 +89,8 @@ impl Score {
 
 /// The verdict that what is visible deserves, written down here once more and more simply than where it is judged.
 fn expected(really: &[&Entry]) -> (Verdict, usize) {
-    let visible: Vec<&str> = really.iter().filter(|entry| entry.is_visible).map(|entry| entry.status).collect();
+    let visible: Vec<&str> =
+        really.iter().filter(|entry| entry.is_visible).map(|entry| entry.status).collect();
     let happened = visible.iter().filter(|status| **status == "succeeded").count();
     let verdict = match happened {
         0 if visible.contains(&"under_review") => Verdict::Unknown,

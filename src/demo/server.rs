@@ -46,7 +46,8 @@ impl Server {
     pub async fn start(incident: &Arc<Incident>, token: String) -> io::Result<Self> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { incident: Arc::clone(incident), token, recent: Mutex::new(Vec::new()) });
+        let shared =
+            Arc::new(Shared { incident: Arc::clone(incident), token, recent: Mutex::new(Vec::new()) });
         tokio::spawn(async move {
             // An accept that fails (no file handles left) is tried again with the next connection.
             loop {
@@ -76,7 +77,8 @@ impl Shared {
             return reply(StatusCode::UNAUTHORIZED, &json!({ "error": { "type": "authentication_error" } }));
         }
         if self.is_too_fast() {
-            let mut answer = reply(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": { "type": "rate_limit" } }));
+            let mut answer =
+                reply(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": { "type": "rate_limit" } }));
             answer.headers_mut().insert(RETRY_AFTER, hyper::header::HeaderValue::from_static("1"));
             return answer;
         }
@@ -84,13 +86,18 @@ impl Shared {
         let book = match (request.method(), parts.as_slice()) {
             (&Method::GET, ["v1", "charges", ..]) => Book::Charges,
             (&Method::GET, ["v1", "emails", ..]) => Book::Emails,
-            _ => return reply(StatusCode::NOT_FOUND, &json!({ "error": { "type": "invalid_request_error" } })),
+            _ => {
+                return reply(StatusCode::NOT_FOUND, &json!({ "error": { "type": "invalid_request_error" } }));
+            }
         };
         let query: HashMap<String, String> =
-            url::form_urlencoded::parse(request.uri().query().unwrap_or("").as_bytes()).into_owned().collect();
+            url::form_urlencoded::parse(request.uri().query().unwrap_or("").as_bytes())
+                .into_owned()
+                .collect();
         match parts.get(2) {
             None => reply(StatusCode::OK, &self.list(book, &query)),
-            Some(id) => match self.incident.ledger.list(book, None).into_iter().find(|entry| entry.id == *id) {
+            Some(id) => match self.incident.ledger.list(book, None).into_iter().find(|entry| entry.id == *id)
+            {
                 Some(entry) => reply(StatusCode::OK, &public(book, entry)),
                 None => reply(StatusCode::NOT_FOUND, &json!({ "error": { "type": "not_found" } })),
             },
@@ -109,7 +116,11 @@ impl Shared {
         let reference = query.get(reference_field(book)).map(String::as_str);
         let shown = self.incident.ledger.list(book, reference);
         let after = query.get("starting_after").and_then(|id| shown.iter().position(|entry| entry.id == *id));
-        let limit = query.get("limit").and_then(|text| text.parse().ok()).unwrap_or(PAGE_ENTRIES).clamp(1, PAGE_ENTRIES_MAX);
+        let limit = query
+            .get("limit")
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(PAGE_ENTRIES)
+            .clamp(1, PAGE_ENTRIES_MAX);
         let rest = shown.get(after.map_or(0, |at| at + 1)..).unwrap_or_default();
         let page: Vec<Value> = rest.iter().take(limit).map(|entry| public(book, entry)).collect();
         json!({ "object": "list", "data": page, "has_more": rest.len() > limit })

@@ -33,7 +33,8 @@ impl Stage {
     /// # Errors
     /// The temporary folder cannot be written, or no port is free.
     pub async fn set(seed: u64, items: u32, now: DateTime<Utc>) -> Result<Self, ConfigFault> {
-        let fault = |what: String| ConfigFault::new(what, "Check the temporary folder ($TMPDIR) and its disk.");
+        let fault =
+            |what: String| ConfigFault::new(what, "Check the temporary folder ($TMPDIR) and its disk.");
         let io = |fault_: std::io::Error| fault(format!("the demo cannot be set up ({fault_})"));
         let folder = tempfile::Builder::new().prefix("unstuck-demo-").tempdir().map_err(io)?;
         let incident = Incident::make(&folder.path().join("jobs.db"), seed, items, now)

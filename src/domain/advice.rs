@@ -69,6 +69,9 @@ pub fn advise(
     Advised { advice, reasons }
 }
 
+const HELD: &str = "Somebody still holds the item: its effect may be on the way.";
+const DISAGREE: &str = "The record says one thing and the provider another: somebody must look.";
+
 fn branch(
     risk: Risk,
     finding: FindingKind,
@@ -89,13 +92,11 @@ fn branch(
         Verdict::Happened => (Advice::MarkDone, say("The effect is there: a retry would repeat it.")),
         Verdict::Pending => (Advice::Wait, say("The provider is still at it: ask again later.")),
         Verdict::Unknown => of_unknown(judgement),
-        Verdict::Failed => of_failed(risk, judgement, key),
+        Verdict::Failed => of_failed(risk, finding, judgement, key, live_holder),
         Verdict::NotFound if !judgement.settled => {
             (Advice::Wait, say("Ask again once the effect has had time to show."))
         }
-        Verdict::NotFound if live_holder => {
-            (Advice::Wait, say("Somebody still holds the item: its effect may be on the way."))
-        }
+        Verdict::NotFound if live_holder => (Advice::Wait, say(HELD)),
         Verdict::NotFound => of_settled_absence(risk, finding, key),
     }
 }
@@ -112,16 +113,32 @@ fn of_unknown(judgement: &Judgement) -> (Advice, Vec<String>) {
     }
 }
 
-fn of_failed(risk: Risk, judgement: &Judgement, key: KeyProtection) -> (Advice, Vec<String>) {
-    match risk {
-        Risk::Financial => (
+fn of_failed(
+    risk: Risk,
+    finding: FindingKind,
+    judgement: &Judgement,
+    key: KeyProtection,
+    live_holder: bool,
+) -> (Advice, Vec<String>) {
+    let say = |sentence: &str| vec![sentence.to_owned()];
+    match (risk, finding) {
+        (Risk::Financial, _) => (
             Advice::Escalate,
-            vec!["The provider turned it down: a retry with the same key gets the same answer, one with a new key is a new charge.".to_owned()],
+            say(
+                "The provider turned it down: a retry with the same key gets the same answer, one with a new key is a new charge.",
+            ),
         ),
-        Risk::Safe | Risk::CheckFirst if !judgement.settled => {
-            (Advice::Wait, vec!["Another try may still be on its way: ask again once it has had time to show.".to_owned()])
+        (_, FindingKind::Duplicate | FindingKind::Lost | FindingKind::Mismatch) => {
+            (Advice::Escalate, say(DISAGREE))
         }
-        Risk::Safe | Risk::CheckFirst => (Advice::Retry, vec![key.sentence()]),
+        (Risk::Safe | Risk::CheckFirst, _) if !judgement.settled => (
+            Advice::Wait,
+            say("Another try may still be on its way: ask again once it has had time to show."),
+        ),
+        (Risk::Safe | Risk::CheckFirst, _) if live_holder => (Advice::Wait, say(HELD)),
+        (Risk::Safe | Risk::CheckFirst, FindingKind::Stuck | FindingKind::Ambiguous) => {
+            (Advice::Retry, vec![key.sentence()])
+        }
     }
 }
 
@@ -129,10 +146,7 @@ fn of_settled_absence(risk: Risk, finding: FindingKind, key: KeyProtection) -> (
     let mut reasons = vec![key.sentence()];
     match (risk, finding) {
         (_, FindingKind::Duplicate | FindingKind::Lost | FindingKind::Mismatch) => {
-            reasons.insert(
-                0,
-                "The record says one thing and the provider another: somebody must look.".to_owned(),
-            );
+            reasons.insert(0, DISAGREE.to_owned());
             (Advice::Escalate, reasons)
         }
         (Risk::Financial, FindingKind::Stuck | FindingKind::Ambiguous) if !key.protects() => {

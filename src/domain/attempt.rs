@@ -21,7 +21,8 @@ impl Attempts {
     /// it is the end of an attempt that may have taken hours.
     pub fn of(item: &Item) -> Self {
         let times = &item.times;
-        let (created, started, updated) = (times.created.known(), times.started.known(), times.updated.known());
+        let (created, started, updated) =
+            (times.created.known(), times.started.known(), times.updated.known());
         let beat = match &times.lease {
             Lease::Heartbeat { beat, .. } => beat.known(),
             Lease::None | Lease::EndsAt(_) | Lease::Seconds(_) => None,

@@ -118,11 +118,11 @@ pub fn permission(choice: Choice, risk: Risk, judgement: &Judgement, advised: &A
     let verdict = judgement.verdict;
     let against =
         |what: &str| format!("The verdict is `{verdict}` and the advice is `{}`: {what}", advised.advice);
+    // Rule 4 once more, and not by the advice alone: whoever hands over another advice gets no retry for it.
+    let may_retry = advised.advice == Advice::Retry && judgement.settled && !verdict.forbids_retry();
     match choice {
         Choice::Escalate => Permission::Granted(Vec::new()),
-        Choice::Retry if advised.advice == Advice::Retry => {
-            Permission::Granted(retry_cautions(risk, advised))
-        }
+        Choice::Retry if may_retry => Permission::Granted(retry_cautions(risk, advised)),
         Choice::Retry if risk == Risk::Financial => Permission::OnlyWithApproval(against(
             "a retry could repeat an effect, and this kind is financial.",
         )),
@@ -177,7 +177,7 @@ impl Draft {
         judgement: &Judgement,
         advised: &Advised,
         seen: Row,
-    ) -> Result<Permitted, (Self, Denied)> {
+    ) -> Result<Permitted, Denied> {
         let denied = match permission(self.choice, risk, judgement, advised) {
             Permission::Granted(_) => return Ok(Permitted { draft: self, seen }),
             Permission::OnlyInsisting(_) if self.insists => return Ok(Permitted { draft: self, seen }),
@@ -191,7 +191,7 @@ impl Draft {
                     .to_owned(),
             },
         };
-        Err((self, denied))
+        Err(denied)
     }
 }
 

@@ -123,7 +123,9 @@ fn find_stuck(
     let age = since.map(|at| (now - at).max(TimeDelta::zero()));
     let holder = match &item.times.lease {
         Lease::None => by_age(&item, age, stuck_after, now),
-        Lease::EndsAt(Reading::Known(end)) => by_lease_end(*end, now, &mut notes),
+        Lease::EndsAt(Reading::Known(end)) => by_lease_end(*end, TimeDelta::zero(), now, &mut notes),
+        // Only what has ended in every zone of the world has ended.
+        Lease::EndsAt(Reading::ZoneUnclear(end)) => by_lease_end(*end, ZONE_MAX, now, &mut notes),
         Lease::EndsAt(Reading::Missing) => {
             notes.push("Its lease has no end: its age counts instead.".to_owned());
             by_age(&item, age, stuck_after, now)
@@ -133,18 +135,14 @@ fn find_stuck(
             Holder::Silent
         }
         Lease::Seconds(None) => Holder::Live,
-        Lease::Seconds(Some(seconds)) => match age {
-            Some(age) if age < TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX) => Holder::Live,
-            _ => {
-                notes.push(format!(
-                    "It was allowed {}.",
-                    span(TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX))
-                ));
-                Holder::Silent
-            }
-        },
+        Lease::Seconds(Some(seconds)) => {
+            let allowed = TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX);
+            notes.push(format!("It was allowed {}.", span(allowed)));
+            by_age(&item, age, allowed, now)
+        }
         Lease::Heartbeat { beat, limit_seconds } => {
-            by_heartbeat(beat, *limit_seconds, since, now, &mut notes)
+            let limit = TimeDelta::try_seconds(*limit_seconds).unwrap_or(TimeDelta::MAX);
+            by_heartbeat(&item, beat, limit, since, now, &mut notes)
         }
     };
     match holder {
@@ -158,47 +156,82 @@ fn find_stuck(
 fn by_age(item: &Item, age: Option<TimeDelta>, stuck_after: TimeDelta, now: DateTime<Utc>) -> Holder {
     match (age, zone_unclear_time(item)) {
         (Some(age), _) if age < stuck_after => Holder::Live,
-        // Only what is old in every zone of the world is old.
-        (None, Some(at)) if now - at - ZONE_MAX < stuck_after => Holder::Live,
+        (None, Some(at)) if may_be_younger(at, stuck_after, now) => Holder::Live,
         _ => Holder::Silent,
     }
 }
 
-fn by_lease_end(end: DateTime<Utc>, now: DateTime<Utc>, notes: &mut Vec<String>) -> Holder {
-    if end > now {
+/// Whether a time of no known zone may lie less than a limit ago. Only what is old in every zone of the world is old;
+/// and what lies in the future in every zone is wrong, not fresh.
+fn may_be_younger(at: DateTime<Utc>, limit: TimeDelta, now: DateTime<Utc>) -> bool {
+    let age = now - at;
+    age - ZONE_MAX < limit && age + ZONE_MAX >= -FUTURE_TOLERANCE
+}
+
+fn by_lease_end(end: DateTime<Utc>, zone: TimeDelta, now: DateTime<Utc>, notes: &mut Vec<String>) -> Holder {
+    let over = now - end - zone;
+    if over < TimeDelta::zero() {
         return Holder::Live;
     }
-    notes.push(format!("Its lease ended {} ago.", span(now - end)));
+    notes.push(if zone.is_zero() {
+        format!("Its lease ended {} ago.", span(over))
+    } else {
+        format!("Its lease ended at least {} ago, whatever its zone.", span(over))
+    });
     Holder::Silent
 }
 
 fn by_heartbeat(
+    item: &Item,
     beat: &Reading,
-    limit_seconds: i64,
+    limit: TimeDelta,
     since: Option<DateTime<Utc>>,
     now: DateTime<Utc>,
     notes: &mut Vec<String>,
 ) -> Holder {
-    let limit = TimeDelta::try_seconds(limit_seconds).unwrap_or(TimeDelta::MAX);
-    if let (Some(beat), Some(since)) = (beat.known(), since)
-        && since > beat + limit
+    notes.extend(oddity_of("last sign of life", beat, now));
+    let believed = beat.known().filter(|at| is_believable(*at, now));
+    if let (Some(beat), Some(since)) = (believed, since)
+        && since - beat > limit
     {
         notes.push(format!(
             "It started {} after its last sign of life: the clocks differ.",
             span(since - beat)
         ));
     }
-    let sign = [beat.known(), since].into_iter().flatten().max();
-    match sign {
-        Some(at) if now - at <= limit => Holder::Live,
-        Some(at) => {
+    let unclear = match beat {
+        Reading::ZoneUnclear(at) => Some(*at),
+        _ => zone_unclear_time(item),
+    };
+    match ([believed, since].into_iter().flatten().max(), unclear) {
+        (Some(at), _) if now - at <= limit => Holder::Live,
+        (_, Some(at)) if may_be_younger(at, limit, now) => Holder::Live,
+        (Some(at), _) => {
             notes.push(format!("Its holder has been silent for {}.", span(now - at)));
             Holder::Silent
         }
-        None => {
-            notes.push("Its holder never gave a sign of life.".to_owned());
+        (None, _) => {
+            notes.extend(beat.is_missing().then(|| "Its holder never gave a sign of life.".to_owned()));
             Holder::Silent
         }
+    }
+}
+
+/// Whether a time can be true: not in the future, but for the moment between reading two clocks.
+fn is_believable(at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+    at - now <= FUTURE_TOLERANCE
+}
+
+/// What is odd about a time, in a sentence.
+fn oddity_of(name: &str, reading: &Reading, now: DateTime<Utc>) -> Option<String> {
+    match reading {
+        Reading::Known(at) if !is_believable(*at, now) => {
+            Some(format!("Its {name} lies {} in the future ({}).", span(*at - now), stamp(*at)))
+        }
+        Reading::UnitUnclear(_) | Reading::ZoneUnclear(_) | Reading::Unreadable { .. } => {
+            Some(format!("Its {name} cannot be read for certain: {reading}."))
+        }
+        Reading::Known(_) | Reading::Missing => None,
     }
 }
 
@@ -206,18 +239,8 @@ fn by_heartbeat(
 fn base_time(item: &Item, now: DateTime<Utc>, notes: &mut Vec<String>) -> Option<DateTime<Utc>> {
     let times = &item.times;
     let named = [("start", &times.started), ("last change", &times.updated), ("creation", &times.created)];
-    for (name, reading) in named {
-        match reading {
-            Reading::Known(at) if *at > now + FUTURE_TOLERANCE => {
-                notes.push(format!("Its {name} lies {} in the future ({}).", span(*at - now), stamp(*at)));
-            }
-            Reading::UnitUnclear(_) | Reading::ZoneUnclear(_) | Reading::Unreadable { .. } => {
-                notes.push(format!("Its {name} cannot be read for certain: {reading}."));
-            }
-            Reading::Known(_) | Reading::Missing => {}
-        }
-    }
-    let believable = |reading: &Reading| reading.known().filter(|at| *at <= now + FUTURE_TOLERANCE);
+    notes.extend(named.into_iter().filter_map(|(name, reading)| oddity_of(name, reading, now)));
+    let believable = |reading: &Reading| reading.known().filter(|at| is_believable(*at, now));
     let latest = [&times.started, &times.updated].into_iter().filter_map(believable).max();
     let unreadable = [&times.started, &times.updated].into_iter().any(|reading| !reading.is_missing());
     // The creation stands in only where nothing else is told at all: a wrong start must not become an old creation.
@@ -228,13 +251,16 @@ fn base_time(item: &Item, now: DateTime<Utc>, notes: &mut Vec<String>) -> Option
     since
 }
 
+/// The time that counts where no zone is known; chosen as [`base_time`] chooses.
 fn zone_unclear_time(item: &Item) -> Option<DateTime<Utc>> {
-    [&item.times.started, &item.times.updated, &item.times.created].into_iter().find_map(|reading| {
-        match reading {
-            Reading::ZoneUnclear(at) => Some(*at),
-            _ => None,
-        }
-    })
+    let unclear = |reading: &Reading| match reading {
+        Reading::ZoneUnclear(at) => Some(*at),
+        Reading::Missing | Reading::Known(_) | Reading::UnitUnclear(_) | Reading::Unreadable { .. } => None,
+    };
+    let times = &item.times;
+    let told = [&times.started, &times.updated];
+    let latest = told.into_iter().filter_map(unclear).max();
+    latest.or_else(|| if told.into_iter().all(Reading::is_missing) { unclear(&times.created) } else { None })
 }
 
 #[cfg(test)]

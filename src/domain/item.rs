@@ -3,6 +3,7 @@
 use crate::domain::cell::Cell;
 use crate::domain::moment::Reading;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::Arc;
 
@@ -166,6 +167,11 @@ impl Row {
     pub fn to_json(&self) -> serde_json::Value {
         let object = self.columns.iter().map(|(name, cell)| (name.to_string(), cell.to_json())).collect();
         serde_json::Value::Object(object)
+    }
+
+    /// SHA-256 over the row as JSON, in hexadecimal: tells whether a row is still the same without keeping its secrets.
+    pub fn sha256(&self) -> String {
+        crate::domain::cell::hex(&Sha256::digest(self.to_json().to_string().as_bytes()))
     }
 
     /// The row that [`Row::to_json`] wrote; `None` for JSON that it never writes.

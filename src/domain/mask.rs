@@ -176,7 +176,7 @@ fn passes_luhn(digits: &[u32]) -> bool {
             (_, doubled) => doubled,
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 #[cfg(test)]

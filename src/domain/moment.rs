@@ -112,7 +112,11 @@ pub fn read(cell: &Cell, format: TimeFormat, zone: Zone) -> Reading {
         (Cell::Integer(_) | Cell::Real(_), TimeFormat::Iso) => {
             Reading::UnitUnclear(cell.to_plain().unwrap_or_default())
         }
-        (Cell::Integer(number), TimeFormat::Julian) => read_julian(cell, *number as f64),
+        // Julian days have seven digits: an i32 holds any that is believed.
+        (Cell::Integer(number), TimeFormat::Julian) => match i32::try_from(*number) {
+            Ok(days) => read_julian(cell, f64::from(days)),
+            Err(_) => unreadable(cell, "out of range (is it a Julian day?)"),
+        },
         (Cell::Real(number), TimeFormat::Julian) => read_julian(cell, *number),
         (Cell::Integer(number), epoch) => read_epoch_whole(cell, *number, epoch),
         (Cell::Real(number), epoch) => read_epoch_real(cell, *number, epoch),

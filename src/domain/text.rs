@@ -38,7 +38,8 @@ pub fn clean_cut(text: &str, chars_max: usize) -> String {
 
 /// The same JSON with every character that may not be shown as a `\u` escape: nothing hidden, and nothing lost.
 ///
-/// Beyond ASCII, characters stand only inside JSON's strings, so replacing them there is safe.
+/// For JSON on one line, as it is written by default: there such characters stand only inside strings, so replacing them
+/// is safe.
 pub fn escape_json(json: &str) -> String {
     if json.chars().all(is_plain) {
         return json.to_owned();

@@ -245,7 +245,15 @@ fn absence(
             span(clocks.settle)
         )
     };
-    (Verdict::NotFound, vec![sentence])
+    let mut reasons = vec![sentence];
+    let bounded = clocks.lookback.is_some() || seen_from.is_some();
+    if attempts.first.is_none() && bounded {
+        reasons.push(
+            "When it was first tried is not known: the look-up may not reach back to an earlier attempt."
+                .to_owned(),
+        );
+    }
+    (Verdict::NotFound, reasons)
 }
 
 fn gap_between(effects: &[&Effect]) -> Option<String> {

@@ -12,8 +12,25 @@ pub fn cell(text: &str) -> String {
 
 /// The columns of findings.
 const COLUMNS: [&str; 19] = [
-    "source", "key", "kind", "status", "state", "finding", "age_seconds", "attempts", "last_error", "error_class",
-    "reference", "risk", "verdict", "effects", "effect_ids", "settled", "advice", "reasons", "checked_at",
+    "source",
+    "key",
+    "kind",
+    "status",
+    "state",
+    "finding",
+    "age_seconds",
+    "attempts",
+    "last_error",
+    "error_class",
+    "reference",
+    "risk",
+    "verdict",
+    "effects",
+    "effect_ids",
+    "settled",
+    "advice",
+    "reasons",
+    "checked_at",
 ];
 
 /// Writes the head line.
@@ -44,11 +61,11 @@ pub fn write_row<W: Write>(writer: &mut csv::Writer<W>, line: &FindingLine) -> c
         line.error_class.unwrap_or("").to_owned(),
         cell(line.reference.as_deref().unwrap_or("")),
         line.risk.to_owned(),
-        check.map(|check| check.verdict).unwrap_or("").to_owned(),
+        check.map_or("", |check| check.verdict).to_owned(),
         check.map(|check| check.effects.to_string()).unwrap_or_default(),
         cell(&check.map(|check| check.effect_ids.join(" ")).unwrap_or_default()),
         check.map(|check| check.settled.to_string()).unwrap_or_default(),
-        check.map(|check| check.advice).unwrap_or("").to_owned(),
+        check.map_or("", |check| check.advice).to_owned(),
         cell(&check.map(|check| check.reasons.join(" ")).unwrap_or_default()),
         check.map(|check| check.checked_at.clone()).unwrap_or_default(),
     ])

@@ -108,7 +108,9 @@ impl FindingLine {
             Verdict::Duplicated => Some(FindingKind::Duplicate),
             Verdict::Mismatch => Some(FindingKind::Mismatch),
             Verdict::NotFound if checked.judgement.settled => Some(FindingKind::Lost),
-            Verdict::NotFound | Verdict::Happened | Verdict::Pending | Verdict::Failed | Verdict::Unknown => None,
+            Verdict::NotFound | Verdict::Happened | Verdict::Pending | Verdict::Failed | Verdict::Unknown => {
+                None
+            }
         };
         Self { finding: finding.map(FindingKind::as_str), ..Self::of_checked(found, checked) }
     }

@@ -63,13 +63,12 @@ pub fn check_row(line: &FindingLine, width: Option<usize>) -> String {
 }
 
 fn age(line: &FindingLine) -> String {
-    line.age_seconds
-        .and_then(TimeDelta::try_seconds)
-        .map_or_else(|| "not known".to_owned(), span)
+    line.age_seconds.and_then(TimeDelta::try_seconds).map_or_else(|| "not known".to_owned(), span)
 }
 
 fn row(columns: &[(&str, usize)], cells: &[String], last: &str, width: Option<usize>) -> String {
-    let fitted: Vec<String> = columns.iter().zip(cells).map(|((_, width), cell)| fitted(cell, *width)).collect();
+    let fitted: Vec<String> =
+        columns.iter().zip(cells).map(|((_, width), cell)| fitted(cell, *width)).collect();
     let used: usize = columns.iter().map(|(_, width)| width + 2).sum();
     let left = width.unwrap_or(WIDTH_ELSEWHERE).saturating_sub(used).max(20);
     format!("{}  {}", fitted.join("  "), cut_to(&clean_cut(last, 4 * left), left)).trim_end().to_owned()

@@ -102,8 +102,7 @@ fn add_provider(
     file: &str,
     text: &str,
 ) -> Result<(), PresetFault> {
-    let preset =
-        ProviderPreset::parse(text).map_err(|what| PresetFault { preset: file.to_owned(), what })?;
+    let preset = ProviderPreset::parse(text).map_err(|what| PresetFault { preset: file.to_owned(), what })?;
     providers.insert(preset.name.to_string(), Arc::new(preset));
     Ok(())
 }
@@ -135,7 +134,8 @@ mod tests {
 
     #[test]
     fn an_operators_own_preset_comes_first() {
-        let own = include_str!("../../assets/presets/jobs.toml").replace("late_writer = \"unguarded\"", "late_writer = \"guarded\"");
+        let own = include_str!("../../assets/presets/jobs.toml")
+            .replace("late_writer = \"unguarded\"", "late_writer = \"guarded\"");
         let catalogue = Catalogue::new(&[("mine.toml".to_owned(), own)]).unwrap();
         let (_, preset) = &catalogue.sources["jobs"];
         assert_eq!(preset.decisions.late_writer, crate::ports::source::LateWriter::Guarded);

@@ -134,8 +134,8 @@ impl Tasks {
             Task::ReadAudit { run, before } => self.read(Kind::Audit, read_audit(outlet, run, before)),
             Task::RecordUnmask { source, key } => {
                 self.recordings.spawn(async move {
-                    let result = settle::record_unmask(&outlet.desk, &source, &key).await;
-                    outlet.send(Message::Item(ItemMessage::Unmasked { source, key, record_fault: result.err() })).await;
+                    let record_fault = settle::record_unmask(&outlet.desk, &source, &key).await.err();
+                    outlet.send(Message::Item(ItemMessage::Unmasked { source, key, record_fault })).await;
                 });
             }
             // These are the event loop's own: they need the terminal.

@@ -53,7 +53,7 @@ impl Checked {
 pub async fn check(desk: &Desk, found: &Found) -> Checked {
     let kind = desk.kind(&found.finding.item.kind);
     let at = desk.clock.now();
-    let provider = match find_provider(desk, kind) {
+    let provider = match find_provider(desk, kind, &found.finding.item.kind) {
         Ok(provider) => provider,
         Err(fault) => return unanswered(kind, found, fault, at),
     };
@@ -86,15 +86,18 @@ fn weigh(
 }
 
 fn unanswered(kind: &Kind, found: &Found, fault: Fault, at: DateTime<Utc>) -> Checked {
-    let key = if kind.idempotency_key.is_some() { KeyProtection::MemoryUnknown } else { KeyProtection::NoKey };
+    let key =
+        if kind.idempotency_key.is_some() { KeyProtection::MemoryUnknown } else { KeyProtection::NoKey };
     let judgement = Judgement::of_fault(fault, false);
     let advised = advise(found.risk, found.finding.kind, &judgement, key, found.finding.held);
     Checked { judgement, advised, key, evidence: None, at }
 }
 
-fn find_provider<'a>(desk: &'a Desk, kind: &Kind) -> Result<&'a Arc<dyn Provider>, Fault> {
+fn find_provider<'a>(desk: &'a Desk, kind: &Kind, called: &str) -> Result<&'a Arc<dyn Provider>, Fault> {
     let Some(name) = &kind.policy.check else {
-        let detail = format!("nobody is configured to ask about kind `{}`", kind.policy.kind);
+        // A kind without a policy of its own is still told by its own name.
+        let called = crate::domain::text::clean_cut(called, 40);
+        let detail = format!("nobody is configured to ask about kind `{called}`");
         return Err(Fault::new(FaultKind::NobodyToAsk, detail));
     };
     desk.providers
@@ -152,12 +155,16 @@ const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
 /// The audit's own fault.
 pub async fn record_checks(desk: &Desk, checks: &[(&Found, &Checked)]) -> Result<Vec<Entry>, RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
-    let entries = record.append(checks.iter().map(|(found, checked)| entry_of(desk, found, checked)).collect()).await?;
+    let entries =
+        record.append(checks.iter().map(|(found, checked)| entry_of(desk, found, checked)).collect()).await?;
     if let Some(receipts) = &desk.receipts {
         for ((found, checked), entry) in checks.iter().zip(&entries) {
             // A receipt is a copy for log search; the record has the original.
             if let Err(why) = receipts.write(&receipt_of(desk, found, checked, entry.seq)) {
-                return Err(RecordFault { what: why, do_next: "Mend the receipts file or take it out of the configuration.".to_owned() });
+                return Err(RecordFault {
+                    what: why,
+                    do_next: "Mend the receipts file or take it out of the configuration.".to_owned(),
+                });
             }
         }
     }
@@ -220,4 +227,3 @@ fn receipt_of(desk: &Desk, found: &Found, checked: &Checked, entry: i64) -> Rece
         audit: Some(entry),
     }
 }
-

@@ -52,6 +52,11 @@ impl Desk {
         self.sources.iter().find(|source| &*source.facts().name == name)
     }
 
+    /// Every field name that some policy hides: on record each is hidden for all kinds.
+    pub fn masks(&self) -> Vec<String> {
+        self.kinds.values().flat_map(|kind| kind.policy.mask.iter().cloned()).collect()
+    }
+
     /// Account and machine, for the record.
     pub fn origin(&self) -> String {
         format!("{}@{}", self.operator.login, self.operator.host)

@@ -13,6 +13,7 @@ use crate::config::kind::Kind;
 use crate::domain::audit::{Entry, Event, Walk};
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Operator, Reason};
+use crate::domain::error_class::ErrorTable;
 use crate::domain::evidence::{Answer, Effect, EffectState, Evidence};
 use crate::domain::item::{Item, ItemKey, LastError, Row, State, Times};
 use crate::domain::moment::Reading as Moment;
@@ -100,7 +101,7 @@ impl World {
             receipts: None,
             escalation: None,
             clock: Arc::new(ports::FakeClock { process }),
-            errors: Arc::default(),
+            errors: Arc::new(ErrorTable::parse(include_str!("../../assets/errors.toml")).unwrap()),
             operator: Operator { name: "Ada".into(), login: "ada".into(), host: "desk-1".into() },
             read_only: false,
         }

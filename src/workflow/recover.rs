@@ -70,7 +70,9 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
     let body: Value = serde_json::from_str(&intent.body).unwrap_or_default();
     let choice = Choice::ALL.into_iter().find(|choice| body["choice"] == choice.as_str());
     let open = |intent, told: String| Recovered { intent, choice, outcome: None, told };
-    let (Some(choice), Some(seen)) = (choice, Row::from_json(&body["row_seen"])) else {
+    let (Some(choice), Some(row), Some(sha256)) =
+        (choice, Row::from_json(&body["row_seen"]), body["row_seen_sha256"].as_str())
+    else {
         return open(intent, "the intent cannot be read; run `unstuck audit verify`".to_owned());
     };
     let Some(source) = desk.source(&intent.source) else {
@@ -81,7 +83,14 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
         Ok(reading) => reading,
         Err(fault) => return open(intent, format!("its row cannot be read now: {}", fault.what)),
     };
-    let outcome = compare(&**source, choice, seen, reading, &planned_values(&body), escalates(&body));
+    let outcome = compare(
+        &**source,
+        choice,
+        Seen { row, sha256: sha256.to_owned() },
+        reading,
+        &planned_values(&body),
+        escalates(&body),
+    );
     let told = match &outcome {
         Outcome::Applied { .. } => "it was carried out: the row is as the decision leaves it".to_owned(),
         Outcome::Refused { why, .. } | Outcome::Failed { why } => why.clone(),
@@ -89,11 +98,24 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
     Recovered { intent, choice: Some(choice), outcome: Some(outcome), told }
 }
 
+/// A row as it was seen: on record with its secrets hidden, so that its hash tells whether a row is still the same.
+pub(super) struct Seen {
+    pub(super) row: Row,
+    pub(super) sha256: String,
+}
+
+impl Seen {
+    /// A row that is at hand, nothing hidden.
+    pub(super) fn of(row: &Row) -> Self {
+        Self { sha256: row.sha256(), row: row.clone() }
+    }
+}
+
 /// What a row says of a decision whose end nobody saw. `planned` are the values that it was going to write.
 pub(super) fn compare(
     source: &dyn Source,
     choice: Choice,
-    seen: Row,
+    seen: Seen,
     reading: Option<Reading>,
     planned: &[Cell],
     escalates: bool,
@@ -101,19 +123,20 @@ pub(super) fn compare(
     let leaves = source.facts().leaves(choice);
     let Some(reading) = reading else {
         return match leaves {
-            Leaves::Absent => Outcome::Applied { before: seen, after: None },
-            Leaves::Unchanged | Leaves::State(_) => {
-                Outcome::Failed { why: "broken off, and the row is gone: somebody else removed it".to_owned() }
-            }
+            Leaves::Absent => Outcome::Applied { before: seen.row, after: None },
+            Leaves::Unchanged | Leaves::State(_) => Outcome::Failed {
+                why: "broken off, and the row is gone: somebody else removed it".to_owned(),
+            },
         };
     };
-    if reading.row == seen {
+    if reading.row.sha256() == seen.sha256 {
         return match (choice, escalates) {
             (Choice::Escalate, true) => Outcome::Failed {
-                why: "broken off: whether the escalation arrived is not known; to repeat it does no harm".to_owned(),
+                why: "broken off: whether the escalation arrived is not known; to repeat it does no harm"
+                    .to_owned(),
             },
             (Choice::Escalate, false) if *leaves == Leaves::Unchanged => {
-                Outcome::Applied { after: Some(reading.row), before: seen }
+                Outcome::Applied { after: Some(reading.row), before: seen.row }
             }
             _ => Outcome::Refused {
                 why: "broken off before it was carried out: the row is as it was seen".to_owned(),
@@ -124,10 +147,14 @@ pub(super) fn compare(
     // The state alone could be a worker's doing; a value that only this decision wrote could not. Where a decision
     // writes no value of its own, the state must do.
     let carries_our_value = planned.is_empty()
-        || reading.row.columns.iter().any(|(name, cell)| seen.get(name) != Some(cell) && planned.contains(cell));
+        || reading
+            .row
+            .columns
+            .iter()
+            .any(|(name, cell)| seen.row.get(name) != Some(cell) && planned.contains(cell));
     match leaves {
         Leaves::State(state) if *state == reading.item.state && carries_our_value => {
-            Outcome::Applied { before: seen, after: Some(reading.row) }
+            Outcome::Applied { before: seen.row, after: Some(reading.row) }
         }
         Leaves::State(_) | Leaves::Unchanged | Leaves::Absent => Outcome::Failed {
             why: "broken off, and the row is neither as it was seen nor as the decision leaves it: somebody else changed it"
@@ -162,7 +189,7 @@ fn escalates(body: &Value) -> bool {
 }
 
 fn entry_of(desk: &Desk, recovered: &Recovered, outcome: &Outcome) -> NewEntry {
-    let (event, mut body) = outcome_json(outcome);
+    let (event, mut body) = outcome_json(desk, outcome);
     body["intent"] = json!(recovered.intent.seq);
     body["choice"] = json!(recovered.choice.map(Choice::as_str));
     body["recovered"] = json!(true);

@@ -114,7 +114,8 @@ pub(super) async fn complete(
     clock_gap: TimeDelta,
 ) -> Result<Found, SourceFault> {
     let kind = desk.kind(&finding.item.kind);
-    let payload = if kind.reference.uses_payload() { payload_json(source, &finding.item).await? } else { None };
+    let payload =
+        if kind.reference.uses_payload() { payload_json(source, &finding.item).await? } else { None };
     let fields = template_fields(&finding.item, row, payload.as_ref());
     let reference = kind.reference.render(&fields).map(Arc::from).map_err(Arc::from);
     Ok(Found { risk: kind.policy.risk, reference, clock_gap, finding })

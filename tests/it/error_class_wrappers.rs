@@ -1,9 +1,9 @@
 //! The same failures in tracebacks, JSON, lists and pages; and texts no one foresaw.
 
-use unstuck::domain::error_class::{ErrorClass, ErrorTable, ErrorTableFault};
 use proptest::prelude::*;
 use rstest::rstest;
 use std::sync::LazyLock;
+use unstuck::domain::error_class::{ErrorClass, ErrorTable, ErrorTableFault};
 
 const BEFORE: ErrorClass = ErrorClass::BeforeEffect;
 const AMBIGUOUS: ErrorClass = ErrorClass::Ambiguous;

@@ -2,6 +2,7 @@
 
 use crate::adapters::http::client::{self, Way};
 use crate::adapters::http::pacer::Pacer;
+use crate::adapters::http::reach::Reach;
 use crate::adapters::http::request::Planned;
 use crate::adapters::http::secret::{Environment, SecretKeeper};
 use crate::domain::evidence::{Fault, FaultKind};
@@ -22,6 +23,7 @@ pub struct Endpoint {
     pub(super) base: Url,
     pub(super) vars: Fields,
     pub(super) secret: SecretKeeper,
+    pub(super) reach: Reach,
     pub(super) pacer: Pacer,
     pub(super) in_flight: Arc<Semaphore>,
     pub(super) in_flight_max: usize,
@@ -73,6 +75,7 @@ impl Endpoint {
         let in_flight_max = settings.in_flight_max.unwrap_or(preset.in_flight_max).max(1);
         Ok(Self {
             client: client::build(&base, way),
+            reach: Reach::default(),
             pacer: Pacer::new(settings.pace_per_second.unwrap_or(preset.pace_per_second)),
             in_flight: Arc::new(Semaphore::new(in_flight_max)),
             in_flight_max,

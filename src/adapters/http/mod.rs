@@ -14,6 +14,7 @@ pub mod extract;
 mod pacer;
 pub mod paging;
 mod provider;
+mod reach;
 mod record;
 mod request;
 mod secret;

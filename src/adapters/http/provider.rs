@@ -137,9 +137,16 @@ impl HttpProvider {
                 let pause = retry_after.or(wait).unwrap_or(self.limits.patience.wait_first);
                 self.slow_down(pause.min(self.limits.patience.retry_after_max));
             }
+            let is_connect = fault.kind == FaultKind::Connect;
             match wait {
+                Some(_) if is_connect && self.endpoint.reach.is_lost() => return Err(fault),
                 Some(wait) if Instant::now() + wait < deadline => sleep(wait).await,
-                Some(_) | None => return Err(fault),
+                Some(_) | None => {
+                    if is_connect {
+                        self.endpoint.reach.lost();
+                    }
+                    return Err(fault);
+                }
             }
             latest = Some(fault);
         }
@@ -194,6 +201,7 @@ impl HttpProvider {
     }
 
     fn went_well(&self) {
+        self.endpoint.reach.found();
         self.pacers().for_each(Pacer::went_well);
     }
 }

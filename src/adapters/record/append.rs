@@ -34,8 +34,8 @@ pub(super) fn append(
     let mut written = Vec::with_capacity(entries.len());
     for new in entries {
         seq += 1;
-        let (entry, attachments) = place(new, seq, prev);
-        prev = entry.hash.clone();
+        let (entry, attachments) = place(new, seq, &prev);
+        prev.clone_from(&entry.hash);
         insert(&transaction, &entry, &attachments).map_err(sql)?;
         written.push(entry);
     }
@@ -93,7 +93,7 @@ pub(super) fn highest_ever(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// A new entry in its place in the chain.
-fn place(new: NewEntry, seq: i64, prev: String) -> (Entry, Vec<Attachment>) {
+fn place(new: NewEntry, seq: i64, prev: &str) -> (Entry, Vec<Attachment>) {
     let mut body = new.body;
     if !new.attachments.is_empty() {
         let listed =
@@ -110,7 +110,7 @@ fn place(new: NewEntry, seq: i64, prev: String) -> (Entry, Vec<Attachment>) {
         operator: new.operator,
         origin: new.origin,
         body: body.to_string(),
-        prev,
+        prev: prev.to_owned(),
         hash: String::new(),
     };
     entry.hash = entry.expected_hash();

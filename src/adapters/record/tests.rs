@@ -65,6 +65,23 @@ async fn entries_are_chained_and_given_back_as_they_were_written() {
     assert_eq!(body["attachments"][0]["text_sha256"], append::sha256_of("{}"));
 }
 
+/// Cases 21, 55 and 56: every act is one entry that says who, from where, when, on what and why.
+#[tokio::test]
+async fn every_act_is_kept_with_who_when_and_why() {
+    let (_folder, path) = folder();
+    let record = SqliteRecord::open(&path).unwrap();
+    for event in Event::ALL {
+        record.append(vec![entry(event, Some(1), "inv-1")]).await.unwrap();
+    }
+    let kept = record.of_item("billing", "inv-1", usize::MAX).await.unwrap();
+    assert_eq!(kept.len(), Event::ALL.len());
+    for (entry, event) in kept.iter().rev().zip(Event::ALL) {
+        let said = [&*entry.event, &entry.at, &entry.operator, &entry.origin, &entry.source, &entry.key];
+        assert_eq!(said, [event.as_str(), "2027-01-15T08:00:00Z", "ana", "ana@ops-1", "billing", "inv-1"]);
+        assert!(entry.body.contains("seen in the ledger"));
+    }
+}
+
 #[tokio::test]
 async fn an_intent_is_unfinished_until_its_outcome() {
     let (_folder, path) = folder();
@@ -104,7 +121,6 @@ async fn items_and_pages_are_read_newest_first() {
     assert_eq!(record.page(Some(1), 9).await.unwrap(), []);
 }
 
-/// Case 55: one retry by one operator is one intent and one outcome, with who, when, what and why.
 #[tokio::test]
 async fn a_batch_is_written_whole_or_not_at_all() {
     let (_folder, path) = folder();

@@ -7,7 +7,7 @@ use super::{absolute, fault};
 use crate::domain::audit::{Break, Entry, Walk};
 use crate::domain::text::clean_cut;
 use crate::ports::record::RecordFault;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Statement, Transaction};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -151,10 +151,10 @@ fn look_at_tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(lost.chain(foreign).collect())
 }
 
-/// Kind, name, table and text of everything in the schema.
-fn objects_of(
-    connection: &Connection,
-) -> rusqlite::Result<BTreeSet<(String, String, String, Option<String>)>> {
+/// Kind, name, table and text of something in the schema; an index of SQLite's own has no text.
+type Object = (String, String, String, Option<String>);
+
+fn objects_of(connection: &Connection) -> rusqlite::Result<BTreeSet<Object>> {
     connection
         .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
@@ -196,26 +196,27 @@ fn walk_page(transaction: &Transaction<'_>, walk: &mut Walk, from: i64) -> Resul
     let asked = format!("SELECT {COLUMNS} FROM entries WHERE seq >= ?1 ORDER BY seq LIMIT ?2");
     let mut statement = transaction.prepare_cached(&asked)?;
     let mut rows = statement.query([from, PAGE_ENTRIES])?;
+    let beside = "SELECT place, sha256, text, text_sha256 FROM attachments WHERE seq = ?1 ORDER BY place";
+    let mut beside = transaction.prepare_cached(beside)?;
     let mut walked = 0;
     while let Some(row) = rows.next()? {
         let seq: i64 = row.get(0)?;
         let entry =
             entry_of(row).map_err(|fault| Stop::at(seq, format!("cannot be read ({})", told(&fault))))?;
-        walk.clone().step(&entry).map_err(|broken| Stop::Flaw(Flaw::Entry(broken)))?;
-        look_at_attachments(transaction, &entry)?;
+        let mut next = walk.clone();
+        next.step(&entry).map_err(|broken| Stop::Flaw(Flaw::Entry(broken)))?;
+        look_at_attachments(&mut beside, &entry)?;
         // Counted only now: an entry whose attachments are wrong is not as it was written.
-        walk.step(&entry).map_err(|broken| Stop::Flaw(Flaw::Entry(broken)))?;
+        *walk = next;
         walked += 1;
     }
     Ok(walked)
 }
 
 /// Compares an entry's attachments with the hashes in its body, which its own hash vouches for.
-fn look_at_attachments(transaction: &Transaction<'_>, entry: &Entry) -> Result<(), Stop> {
+fn look_at_attachments(beside: &mut Statement<'_>, entry: &Entry) -> Result<(), Stop> {
     let listed = attachments_listed(&entry.body);
-    let asked = "SELECT place, sha256, text, text_sha256 FROM attachments WHERE seq = ?1 ORDER BY place";
-    let mut statement = transaction.prepare_cached(asked)?;
-    let mut rows = statement.query([entry.seq])?;
+    let mut rows = beside.query([entry.seq])?;
     let mut found = 0;
     while let Some(row) = rows.next()? {
         let changed = || Stop::at(entry.seq, format!("its attachment {} is not what was written", found + 1));

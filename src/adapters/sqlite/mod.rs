@@ -4,6 +4,7 @@ mod apply;
 mod detect;
 mod examine;
 mod fault;
+mod key;
 mod open;
 mod query;
 mod rows;
@@ -13,8 +14,8 @@ pub use detect::{Table, tables_of};
 use crate::domain::decision::Choice;
 use crate::domain::item::ItemKey;
 use crate::ports::source::{
-    Applied, Change, Cursor, Examined, Page, Payload, PlannedStatement, Reading, Source, SourceFacts, SourceFault,
-    SourceFaultKind, Unsupported, Wanted,
+    Applied, Change, Cursor, Examined, Page, Payload, PlannedStatement, Reading, Source, SourceFacts,
+    SourceFault, SourceFaultKind, Unsupported, Wanted,
 };
 use crate::preset::source::{SourcePreset, Writing};
 use async_trait::async_trait;
@@ -107,7 +108,8 @@ impl Source for SqliteSource {
 
     async fn scan(&self, wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault> {
         let wanted = wanted.clone();
-        self.read_on_thread(move |inner, connection| query::scan(inner, connection, &wanted, after.as_ref())).await
+        self.read_on_thread(move |inner, connection| query::scan(inner, connection, &wanted, after.as_ref()))
+            .await
     }
 
     async fn read(&self, key: &str) -> Result<Option<Reading>, SourceFault> {
@@ -127,9 +129,9 @@ impl Source for SqliteSource {
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
         let (inner, change) = (Arc::clone(&self.inner), change.clone());
         // Not tied to this future: a write that has begun is carried to its end.
-        tokio::task::spawn_blocking(move || apply::apply(&inner, choice, &change))
-            .await
-            .unwrap_or_else(|_| Err(SourceFault { may_have_written: true, ..broke_off(&self.inner.facts.place) }))
+        tokio::task::spawn_blocking(move || apply::apply(&inner, choice, &change)).await.unwrap_or_else(
+            |_| Err(SourceFault { may_have_written: true, ..broke_off(&self.inner.facts.place) }),
+        )
     }
 
     async fn examine(&self) -> Vec<Examined> {

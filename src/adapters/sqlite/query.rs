@@ -3,6 +3,7 @@
 use super::Inner;
 use super::detect::columns_of;
 use super::fault::{fault_of, fault_of_sql};
+use super::key;
 use super::rows::{Named, bindable, cell_of, item_of};
 use crate::domain::cell::Cell;
 use crate::domain::item::{ItemKey, Row, State};
@@ -18,8 +19,6 @@ const ERROR_END_CHARS: usize = 8_000;
 /// How much younger than the policy's limit the rows are that the database begins to hand out: pure code decides on the
 /// exact edge.
 const PREFILTER_SLACK: TimeDelta = TimeDelta::seconds(10);
-/// In how many ways a typed key is read at most: types of its parts, and places where a composite one may be split.
-const KEY_MEANINGS_MAX: usize = 256;
 
 /// An identifier, quoted.
 pub(super) fn quoted(name: &str) -> String {
@@ -299,21 +298,6 @@ fn row_number_of(connection: &Connection, columns: &[(String, String)], table: &
         .filter(|name| connection.prepare(&format!("SELECT {name} FROM {table} LIMIT 0")).is_ok())
 }
 
-/// The condition that finds a key, and its values. Compared twice: once as the column does, so that its index is used,
-/// and once byte by byte, because a column that does not mind case may hold both `A-1` and `a-1`.
-pub(super) fn key_sql(preset: &SourcePreset) -> String {
-    let parts: Vec<String> = preset
-        .key
-        .iter()
-        .enumerate()
-        .map(|(at, column)| {
-            let (column, at) = (quoted(column), at + 1);
-            format!("{column} IS ?{at} AND {column} IS (?{at} COLLATE BINARY)")
-        })
-        .collect();
-    parts.join(" AND ")
-}
-
 /// One item by what a person typed as its key.
 pub(super) fn read(
     inner: &Inner,
@@ -323,7 +307,7 @@ pub(super) fn read(
     check_columns(inner, connection)?;
     let found = || -> rusqlite::Result<Vec<Reading>> {
         let mut readings: Vec<Reading> = Vec::new();
-        for parts in meanings(key, inner.preset.key.len()) {
+        for parts in key::meanings(key, inner.preset.key.len()) {
             if let Some(reading) = read_by_parts(inner, connection, &parts)?
                 && !readings.iter().any(|known| known.item.key == reading.item.key)
             {
@@ -347,86 +331,6 @@ pub(super) fn read(
     Ok(readings.pop())
 }
 
-/// Everything a typed key can mean: each part as a text, a number, bytes or NULL, and a composite one split at any `/`.
-fn meanings(key: &str, parts_count: usize) -> Vec<Vec<Cell>> {
-    let mut all = Vec::new();
-    for texts in splits(key, parts_count) {
-        let mut parts: Vec<Vec<Cell>> = vec![Vec::new()];
-        for text in texts {
-            let ways = ways_of(text);
-            parts = parts
-                .into_iter()
-                .flat_map(|before| {
-                    ways.iter()
-                        .map(move |way| before.iter().cloned().chain([way.clone()]).collect::<Vec<_>>())
-                })
-                .take(KEY_MEANINGS_MAX)
-                .collect();
-        }
-        all.extend(parts);
-        if all.len() >= KEY_MEANINGS_MAX {
-            break;
-        }
-    }
-    all
-}
-
-/// Every way to split a text at `/` into so many parts: a part may hold a `/` itself.
-fn splits(text: &str, parts_count: usize) -> Vec<Vec<&str>> {
-    if parts_count <= 1 {
-        return vec![vec![text]];
-    }
-    let slashes = text.match_indices('/').take(KEY_MEANINGS_MAX);
-    let each = slashes.flat_map(|(at, _)| {
-        let (head, tail) = (text.get(..at).unwrap_or(""), text.get(at + 1..).unwrap_or(""));
-        splits(tail, parts_count - 1).into_iter().map(move |rest| [vec![head], rest].concat())
-    });
-    each.take(KEY_MEANINGS_MAX).collect()
-}
-
-/// What one part of a typed key can be.
-fn ways_of(text: &str) -> Vec<Cell> {
-    let mut ways = vec![Cell::Text(text.to_owned())];
-    if text.contains("\\x") {
-        ways.push(Cell::BadText(unescape_bytes(text)));
-    }
-    if let Ok(whole) = text.parse() {
-        ways.push(Cell::Integer(whole));
-    } else if let Ok(real) = text.parse::<f64>() {
-        ways.push(Cell::Real(real));
-    }
-    let digits = text.strip_prefix("x'").and_then(|rest| rest.strip_suffix('\''));
-    ways.extend(
-        digits.and_then(|digits| Cell::from_json(&serde_json::json!({ "blob_hex": digits.to_lowercase() }))),
-    );
-    if text == "NULL" {
-        ways.push(Cell::Null);
-    }
-    ways
-}
-
-/// The bytes that `\xE9` spells: keys that are not valid text are shown so.
-fn unescape_bytes(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\\x") {
-        let (head, tail) = rest.split_at(at);
-        bytes.extend_from_slice(head.as_bytes());
-        match tail.get(2..4).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = tail.get(4..).unwrap_or("");
-            }
-            None => {
-                bytes.extend_from_slice(b"\\x");
-                rest = tail.get(2..).unwrap_or("");
-            }
-        }
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    bytes
-}
-
 /// One item by its key's exact values.
 pub(super) fn read_by_parts(
     inner: &Inner,
@@ -435,7 +339,8 @@ pub(super) fn read_by_parts(
 ) -> rusqlite::Result<Option<Reading>> {
     let preset = &inner.preset;
     let (names, selected) = selection(preset);
-    let sql = format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", quoted(&preset.table), key_sql(preset));
+    let sql =
+        format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", quoted(&preset.table), key::find_sql(preset));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(params_from_iter(parts.iter().map(bindable)))?;
     let Some(row) = rows.next()? else { return Ok(None) };
@@ -466,7 +371,7 @@ pub(super) fn read_row(
         "SELECT {} FROM {} WHERE {} LIMIT 1",
         selected.join(", "),
         quoted(&preset.table),
-        key_sql(preset)
+        key::find_sql(preset)
     );
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(params_from_iter(parts.iter().map(bindable)))?;
@@ -493,7 +398,7 @@ pub(super) fn payload(
         let sql = format!(
             "SELECT coalesce(octet_length({column}), 0), substr(CAST({column} AS BLOB), 1, {bytes_max}) FROM {} WHERE {} LIMIT 1",
             quoted(&inner.preset.table),
-            key_sql(&inner.preset),
+            key::find_sql(&inner.preset),
             column = quoted(column),
         );
         let mut statement = connection.prepare(&sql)?;

@@ -42,19 +42,30 @@ pub(super) struct Named<'a> {
 
 impl Named<'_> {
     fn get(&self, name: &str) -> &Cell {
-        self.names.iter().position(|known| &**known == name).and_then(|at| self.cells.get(at)).unwrap_or(&Cell::Null)
+        self.names
+            .iter()
+            .position(|known| &**known == name)
+            .and_then(|at| self.cells.get(at))
+            .unwrap_or(&Cell::Null)
     }
 }
 
 /// An item from its row. `state` is what the preset's rules made of it.
-pub(super) fn item_of(source: &Arc<str>, preset: &SourcePreset, row: &Named<'_>, error: &Cell, state: State) -> Item {
+pub(super) fn item_of(
+    source: &Arc<str>,
+    preset: &SourcePreset,
+    row: &Named<'_>,
+    error: &Cell,
+    state: State,
+) -> Item {
     let mut oddities = Vec::new();
     let status = row.get(&preset.status);
     let kind = match &preset.kind {
         KindFrom::Fixed(kind) => Arc::clone(kind),
         KindFrom::Column(column) => row.get(column).to_plain().unwrap_or_default().into(),
     };
-    let attempts = preset.attempts.as_ref().and_then(|column| attempts_of(row.get(column), column, &mut oddities));
+    let attempts =
+        preset.attempts.as_ref().and_then(|column| attempts_of(row.get(column), column, &mut oddities));
     let error_column = preset.error.as_deref();
     let fields = row
         .names

@@ -109,7 +109,9 @@ impl DecisionDialog {
             Knowledge::Failed { what, .. } => Some(what.clone()),
             Knowledge::Ready(prepared) => match (&prepared.permission, &prepared.statements) {
                 (Permission::OnlyWithApproval(why), _) => Some(why.clone()),
-                (Permission::Granted(_) | Permission::OnlyInsisting(_), Err(unsupported)) => Some(unsupported.clone()),
+                (Permission::Granted(_) | Permission::OnlyInsisting(_), Err(unsupported)) => {
+                    Some(unsupported.clone())
+                }
                 (Permission::Granted(_) | Permission::OnlyInsisting(_), Ok(_)) => None,
             },
         }
@@ -157,8 +159,7 @@ impl DecisionDialog {
     pub fn walk(&mut self, forward: bool) {
         let insist = self.asks_to_insist();
         self.field = match (self.field, forward) {
-            (Field::Reason, true) if insist => Field::Insist,
-            (Field::Button, false) if insist => Field::Insist,
+            (Field::Reason, true) | (Field::Button, false) if insist => Field::Insist,
             (Field::Reason | Field::Insist, true) | (Field::Reason | Field::Typed, false) => Field::Button,
             (Field::Button | Field::Typed, true) | (Field::Insist | Field::Button, false) => Field::Reason,
         };
@@ -179,7 +180,10 @@ impl DecisionDialog {
             return Err((Field::Reason, "A reason is needed: it goes on record.".to_owned()));
         };
         if self.asks_to_insist() && !self.insists {
-            return Err((Field::Insist, "This is against the advice: turn on \"insist\" with Space.".to_owned()));
+            return Err((
+                Field::Insist,
+                "This is against the advice: turn on \"insist\" with Space.".to_owned(),
+            ));
         }
         Ok(Order {
             source: Arc::clone(&self.identity.source),

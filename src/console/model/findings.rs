@@ -3,10 +3,10 @@
 //! Rows stay where they are; `order` and `shown` are lists of row numbers. Moving the cursor touches none of them, a
 //! keystroke in the filter box tests rows without sorting, and a page of a scan is sorted by itself and merged.
 
-use super::sort::Sort;
+use super::counts::Counts;
+use super::sort::{self, Sort};
 use crate::domain::decision::Choice;
 use crate::domain::filter::Filter;
-use crate::domain::finding::FindingKind;
 use crate::domain::item::Item;
 use crate::domain::verdict::Verdict;
 use crate::workflow::{Checked, Found};
@@ -58,25 +58,14 @@ impl Row {
     }
 }
 
-/// How many findings there are of each sort.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// By finding, in the order of its enum.
-    pub findings: [usize; 5],
-    /// By verdict, in the order of [`Verdict::ALL`].
-    pub verdicts: [usize; 7],
-    /// Not checked.
-    pub unchecked: usize,
-    /// Selected.
-    pub selected: usize,
-}
-
 /// The findings, their order and the cursor.
 #[derive(Debug, Default)]
 pub struct Findings {
     rows: Vec<Row>,
     places: HashMap<Identity, u32>,
     weights: Vec<u64>,
+    /// Where each row stands by source and key alone; out of date when it has another length than the rows.
+    ranks: Vec<u32>,
     passes: Vec<bool>,
     order: Vec<u32>,
     shown: Vec<u32>,
@@ -157,9 +146,9 @@ impl Findings {
         let Some(row) = self.places.get(identity).and_then(|id| self.rows.get_mut(*id as usize)) else {
             return false;
         };
-        count_row(&mut self.counts, row, false);
+        self.counts.take(row);
         change(row);
-        count_row(&mut self.counts, row, true);
+        self.counts.add(row);
         true
     }
 
@@ -181,7 +170,8 @@ impl Findings {
             } else {
                 let id = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
                 self.places.insert(identity, id);
-                let row = Row { found, checked: None, asked: None, selected: false, decided: None, seen_in: run };
+                let row =
+                    Row { found, checked: None, asked: None, selected: false, decided: None, seen_in: run };
                 self.rows.push(row);
                 fresh.push(id);
             }
@@ -194,6 +184,8 @@ impl Findings {
     /// Ends a scan: what it did not see again is gone, unless its source could not be read.
     pub fn retire(&mut self, run: u64, is_unread: impl Fn(&str) -> bool) {
         self.keep_where(|row| row.seen_in == run || is_unread(&row.found.finding.item.source));
+        // Done here once, so that no key has to wait for it.
+        self.rank();
     }
 
     /// Takes a finding out of the list.
@@ -204,13 +196,40 @@ impl Findings {
         }
     }
 
+    /// Ranks the rows by source and key, where that was not done since rows came or went.
+    fn rank(&mut self) {
+        if self.ranks.len() == self.rows.len() {
+            return;
+        }
+        let mut rows: Vec<(usize, &Row)> = self.rows.iter().enumerate().collect();
+        rows.sort_unstable_by(|(_, a), (_, b)| sort::compare_names(a, b));
+        let mut ranks = vec![0; rows.len()];
+        for (rank, (id, _)) in (0..).zip(rows) {
+            if let Some(place) = ranks.get_mut(id) {
+                *place = rank;
+            }
+        }
+        self.ranks = ranks;
+    }
+
     /// Puts every row where verdict and age want it.
     pub fn settle_order(&mut self) {
         self.weights = self.rows.iter().map(|row| self.sort.weight(row)).collect();
         self.passes = self.rows.iter().map(|row| passes(&self.filter, row)).collect();
-        let mut order = std::mem::take(&mut self.order);
-        order.sort_unstable_by(|a, b| self.compare(*a, *b));
-        self.order = order;
+        self.rank();
+        // Numbers side by side settle the comparisons; the rows, far apart in memory, only those of texts.
+        let numbers = |(id, ((row, weight), rank)): (usize, ((&Row, &u64), &u32))| {
+            Some((*weight, sort::worst(row), *rank, u32::try_from(id).ok()?))
+        };
+        let rows = self.rows.iter().zip(&self.weights).zip(&self.ranks);
+        let mut numbered: Vec<(u64, u64, u32, u32)> = rows.enumerate().filter_map(numbers).collect();
+        let sort = self.sort;
+        numbered.sort_unstable_by(|a, b| {
+            let by_numbers = sort.compare_numbers((a.0, a.1), (b.0, b.1));
+            by_numbers
+                .unwrap_or_else(|| if sort.is_by_text() { self.compare(a.3, b.3) } else { a.2.cmp(&b.2) })
+        });
+        self.order = numbered.into_iter().map(|(.., id)| id).collect();
         self.show();
     }
 
@@ -303,7 +322,8 @@ impl Findings {
         }
         moved.sort_unstable_by(|a, b| self.compare(*a, *b));
         moved.dedup();
-        let stays = self.order.iter().copied().filter(|id| !is_moved.get(*id as usize).copied().unwrap_or(false));
+        let stays =
+            self.order.iter().copied().filter(|id| !is_moved.get(*id as usize).copied().unwrap_or(false));
         let (mut stays, mut moved) = (stays.peekable(), moved.into_iter().peekable());
         let mut order = Vec::with_capacity(self.rows.len());
         while let (Some(a), Some(b)) = (stays.peek(), moved.peek()) {
@@ -321,8 +341,9 @@ impl Findings {
         let current = self.shown.get(self.cursor).copied();
         let passes = &self.passes;
         self.shown.clear();
-        self.shown
-            .extend(self.order.iter().copied().filter(|id| passes.get(*id as usize).copied().unwrap_or(false)));
+        self.shown.extend(
+            self.order.iter().copied().filter(|id| passes.get(*id as usize).copied().unwrap_or(false)),
+        );
         let line = current.and_then(|id| self.shown.iter().position(|other| *other == id));
         self.move_to(line.unwrap_or(self.cursor));
     }
@@ -342,6 +363,7 @@ impl Findings {
         // Where the cursor's row goes, its line stays, counted over the rows above it that stay too.
         let line = self.shown.iter().take(self.cursor).filter(|id| kept(**id).is_some()).count();
         self.rows.retain(&keep);
+        self.ranks.clear();
         self.order = self.order.iter().copied().filter_map(kept).collect();
         self.shown = self.shown.iter().copied().filter_map(kept).collect();
         self.places.retain(|_, id| kept(*id).map(|new| *id = new).is_some());
@@ -353,30 +375,8 @@ impl Findings {
 
     fn recount(&mut self) {
         let mut counts = Counts::default();
-        self.rows.iter().for_each(|row| count_row(&mut counts, row, true));
+        self.rows.iter().for_each(|row| counts.add(row));
         self.counts = counts;
-    }
-}
-
-fn count_row(counts: &mut Counts, row: &Row, adds: bool) {
-    let step = |count: &mut usize| *count = if adds { *count + 1 } else { count.saturating_sub(1) };
-    let kind = match row.found.finding.kind {
-        FindingKind::Stuck => 0,
-        FindingKind::Ambiguous => 1,
-        FindingKind::Duplicate => 2,
-        FindingKind::Lost => 3,
-        FindingKind::Mismatch => 4,
-    };
-    counts.findings.get_mut(kind).map(step);
-    match row.verdict() {
-        None => step(&mut counts.unchecked),
-        Some(verdict) => {
-            let at = Verdict::ALL.iter().position(|other| *other == verdict);
-            at.and_then(|at| counts.verdicts.get_mut(at)).map(step);
-        }
-    }
-    if row.selected {
-        step(&mut counts.selected);
     }
 }
 
@@ -400,5 +400,7 @@ pub fn is_same_row(before: &Item, now: &Item) -> bool {
 fn is_plain_word_extended(before: &str, now: &str) -> bool {
     let Some(added) = now.strip_prefix(before) else { return false };
     let word = now.rsplit(char::is_whitespace).next().unwrap_or(now);
-    !added.contains(char::is_whitespace) && !word.starts_with(['-', '!']) && !now.contains(['"', ':', '>', '<', '=', ','])
+    !added.contains(char::is_whitespace)
+        && !word.starts_with(['-', '!'])
+        && !now.contains(['"', ':', '>', '<', '=', ','])
 }

@@ -2,16 +2,19 @@
 
 pub mod audit;
 pub mod bulk;
+pub mod counts;
 pub mod decision;
 pub mod findings;
 pub mod item;
+pub mod loading;
+pub mod notice;
 pub mod settling;
 pub mod sort;
 
+use crate::console::Setup;
 use crate::console::keymap::Place;
 use crate::console::task::Task;
 use crate::console::theme::Theme;
-use crate::console::Setup;
 use crate::workflow::recover::Recovered;
 use audit::AuditView;
 use bulk::BulkDialog;
@@ -19,53 +22,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use decision::DecisionDialog;
 use findings::{Findings, Identity};
 use item::Looked;
+pub use loading::Loading;
+pub use notice::{Notice, Tone};
 use ratatui::layout::Size;
 use settling::Settling;
 use tui_input::Input;
-
-/// Something that is being loaded, or was.
-#[derive(Debug, Clone, Default)]
-pub enum Loading<T> {
-    /// Nobody asked for it.
-    #[default]
-    Idle,
-    /// It is under way.
-    Loading {
-        /// The task's number.
-        run: u64,
-        /// Since when.
-        since: DateTime<Utc>,
-    },
-    /// It is there.
-    Ready {
-        /// Since when.
-        at: DateTime<Utc>,
-        /// What came.
-        value: T,
-    },
-    /// It could not be had.
-    Failed {
-        /// What happened, one line.
-        what: String,
-        /// What to do, one line.
-        do_next: String,
-    },
-}
-
-impl<T> Loading<T> {
-    /// Whether a task of that number is waited for.
-    pub fn awaits(&self, number: u64) -> bool {
-        matches!(self, Self::Loading { run, .. } if *run == number)
-    }
-
-    /// What came, if it did.
-    pub fn ready(&self) -> Option<&T> {
-        match self {
-            Self::Ready { value, .. } => Some(value),
-            Self::Idle | Self::Loading { .. } | Self::Failed { .. } => None,
-        }
-    }
-}
 
 /// Which of the two screens is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,40 +75,6 @@ pub struct FilterBox {
     pub before: String,
     /// Why it is no filter yet.
     pub fault: Option<String>,
-}
-
-/// How weighty a notice is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    /// Worth knowing.
-    Info,
-    /// It went well.
-    Good,
-    /// It did not work.
-    Alarm,
-}
-
-/// A line for the operator: what, and what to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
-    /// How weighty.
-    pub tone: Tone,
-    /// What happened.
-    pub what: String,
-    /// What to do; empty where nothing is to be done.
-    pub do_next: String,
-}
-
-impl Notice {
-    /// Something worth knowing.
-    pub fn info(what: impl Into<String>) -> Self {
-        Self { tone: Tone::Info, what: what.into(), do_next: String::new() }
-    }
-
-    /// Something that went wrong, and what to do.
-    pub fn alarm(what: impl Into<String>, do_next: impl Into<String>) -> Self {
-        Self { tone: Tone::Alarm, what: what.into(), do_next: do_next.into() }
-    }
 }
 
 /// One source as the header shows it.

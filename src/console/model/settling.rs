@@ -31,6 +31,8 @@ pub struct Settling {
     pub stopping: bool,
     /// Whether all that will come has come.
     pub ended: bool,
+    /// Whether somebody has seen how it ended, or sees it now.
+    pub seen: bool,
 }
 
 /// How many keys a summary names.
@@ -61,7 +63,8 @@ impl Settling {
 
     /// Whether every one was carried out and is on record.
     pub fn all_applied(&self) -> bool {
-        let on_record = |settled: &Settled| settled.result.as_ref().is_ok_and(|decided| decided.record_fault.is_none());
+        let on_record =
+            |settled: &Settled| settled.result.as_ref().is_ok_and(|decided| decided.record_fault.is_none());
         self.applied_count() == self.total && self.results.iter().all(on_record)
     }
 }
@@ -74,7 +77,7 @@ fn named<'a>(settled: impl Iterator<Item = &'a Settled>, word: &str) -> Option<S
     let more = keys.len().saturating_sub(KEYS_NAMED_MAX);
     let mut listed = keys.iter().take(KEYS_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
     if more > 0 {
-        listed.push_str(&format!(" and {more} more"));
+        listed = format!("{listed} and {more} more");
     }
     Some(format!("{} {word} ({listed})", keys.len()))
 }

@@ -43,6 +43,7 @@ impl Column {
     ];
 
     /// The column after this one.
+    #[must_use]
     pub fn next(self) -> Self {
         let at = Self::ALL.iter().position(|column| *column == self).unwrap_or(0);
         Self::ALL.get(at + 1).copied().unwrap_or_default()
@@ -103,23 +104,32 @@ impl Sort {
             Column::Verdict => u64::from(verdict_rank(row.verdict())),
             Column::Advice => row.checked.as_ref().map_or(u64::MAX, |checked| checked.advice() as u64),
             Column::Attempts => {
-                u64::MAX - item.attempts.and_then(|count| u64::try_from(count).ok()).map_or(0, |count| count + 1)
+                u64::MAX
+                    - item.attempts.and_then(|count| u64::try_from(count).ok()).map_or(0, |count| count + 1)
             }
         }
+    }
+
+    /// Compares weights, then how bad they are; `None` where only the rows themselves can tell.
+    pub fn compare_numbers(self, (a, a_worst): (u64, u64), (b, b_worst): (u64, u64)) -> Option<Ordering> {
+        let by_weight = a.cmp(&b);
+        if by_weight != Ordering::Equal {
+            return Some(if self.reversed { by_weight.reverse() } else { by_weight });
+        }
+        let by_badness = a_worst.cmp(&b_worst);
+        (!self.is_by_text() && by_badness != Ordering::Equal).then_some(by_badness)
     }
 
     /// Compares two rows with their weights.
     pub fn compare(self, (a_weight, a): (u64, &Row), (b_weight, b): (u64, &Row)) -> Ordering {
         let forward = a_weight.cmp(&b_weight).then_with(|| self.compare_texts(a, b));
         let turned = if self.reversed { forward.reverse() } else { forward };
-        turned.then_with(|| worst(a).cmp(&worst(b))).then_with(|| {
-            let key = |row: &Row| (row.found.finding.item.key.as_str().len(), 0);
-            let (a_item, b_item) = (&a.found.finding.item, &b.found.finding.item);
-            a_item.source.cmp(&b_item.source).then_with(|| {
-                // Keys that count up ("item-9", "item-10") read best in the order of their length.
-                key(a).cmp(&key(b)).then_with(|| a_item.key.as_str().cmp(b_item.key.as_str()))
-            })
-        })
+        turned.then_with(|| worst(a).cmp(&worst(b))).then_with(|| compare_names(a, b))
+    }
+
+    /// Whether weights are beginnings of texts, and equal ones say nothing yet.
+    pub fn is_by_text(self) -> bool {
+        matches!(self.column, Column::Key | Column::Source | Column::Kind)
     }
 
     fn compare_texts(self, a: &Row, b: &Row) -> Ordering {
@@ -138,9 +148,17 @@ impl Sort {
     }
 }
 
+/// Compares by source and key. Keys that count up ("item-9", "item-10") read best in the order of their length.
+pub fn compare_names(a: &Row, b: &Row) -> Ordering {
+    let (a, b) = (&a.found.finding.item, &b.found.finding.item);
+    let (a_key, b_key) = (a.key.as_str(), b.key.as_str());
+    a.source.cmp(&b.source).then_with(|| a_key.len().cmp(&b_key.len())).then_with(|| a_key.cmp(b_key))
+}
+
 const AGE_BITS: u32 = 56;
 
-fn worst(row: &Row) -> u64 {
+/// The weight of [`Column::Worst`].
+pub fn worst(row: &Row) -> u64 {
     (u64::from(verdict_rank(row.verdict())) << AGE_BITS) | by_age(row)
 }
 

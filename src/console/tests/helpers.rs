@@ -32,7 +32,8 @@ impl Console {
 
     pub fn from_setup(setup: Setup, findings: usize) -> Self {
         let terminal = Terminal::new(TestBackend::new(setup.size.width, setup.size.height)).unwrap();
-        let mut console = Self { model: sample::console(setup, findings), state: ViewState::default(), terminal };
+        let mut console =
+            Self { model: sample::console(setup, findings), state: ViewState::default(), terminal };
         console.draw();
         console
     }
@@ -55,7 +56,10 @@ impl Console {
 
     /// Presses keys spelled as in the help, with spaces between: `"j Enter Ctrl-d"`.
     pub fn press(&mut self, keys: &str) -> Vec<Task> {
-        keys.split(' ').filter(|key| !key.is_empty()).flat_map(|key| self.send(Message::Key(key_of(key)))).collect()
+        keys.split(' ')
+            .filter(|key| !key.is_empty())
+            .flat_map(|key| self.send(Message::Key(key_of(key))))
+            .collect()
     }
 
     /// Types a text letter by letter.
@@ -98,7 +102,8 @@ impl Console {
     pub fn answer_prepare(&mut self, tasks: &[Task], change: impl FnOnce(&mut Prepared)) {
         let [Task::Prepare { run, choice, recent, .. }] = tasks else { panic!("no prepare in {tasks:?}") };
         let found = self.current();
-        let mut prepared = prepared(&found, *choice, recent.as_ref().map_or(Verdict::Unknown, |c| c.verdict()));
+        let mut prepared =
+            prepared(&found, *choice, recent.as_ref().map_or(Verdict::Unknown, |c| c.verdict()));
         change(&mut prepared);
         let prepared = Box::new(Ok(prepared));
         self.send(Message::Settle(SettleMessage::Prepared { run: *run, prepared }));
@@ -132,9 +137,14 @@ impl Console {
         let tasks = self.press("Enter");
         let [Task::Open { run, .. }] = tasks[..] else { panic!("no open in {tasks:?}") };
         let found = self.current();
-        let now = Reread { status: Arc::clone(&found.finding.item.status), row: row("running"), found: Some((*found).clone()) };
+        let now = Reread {
+            status: Arc::clone(&found.finding.item.status),
+            row: row("running"),
+            found: Some((*found).clone()),
+        };
         let payload = Payload { bytes: payload.as_bytes().to_vec(), size_bytes: payload.len() as u64 };
-        let details = crate::console::message::Details { now: Some(now), payload: Some(payload), history: entries(2) };
+        let details =
+            crate::console::message::Details { now: Some(now), payload: Some(payload), history: entries(2) };
         self.send(Message::Item(ItemMessage::Opened { run, details: Box::new(details) }));
     }
 
@@ -151,7 +161,9 @@ pub fn text_of(buffer: &Buffer) -> String {
     buffer
         .content
         .chunks(width.max(1))
-        .map(|line| line.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
+        .map(|line| {
+            line.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned() + "\n"
+        })
         .collect()
 }
 
@@ -197,7 +209,9 @@ pub fn row(status: &str) -> Row {
 pub fn prepared(found: &Found, choice: Choice, verdict: Verdict) -> Prepared {
     let checked = sample::checked(found, verdict);
     let statement = PlannedStatement {
-        sql: "UPDATE jobs SET status = :status, updated_at = :now WHERE key = :key AND status IS :seen_status".to_owned(),
+        sql:
+            "UPDATE jobs SET status = :status, updated_at = :now WHERE key = :key AND status IS :seen_status"
+                .to_owned(),
         parameters: vec![
             (":status".to_owned(), Cell::Text("done".to_owned())),
             (":now".to_owned(), Cell::Text("2026-05-04T03:00:00".to_owned())),
@@ -222,13 +236,24 @@ pub fn applied() -> Outcome {
 }
 
 pub fn refused() -> Outcome {
-    Outcome::Refused { why: "the row changed since it was shown: status was `running` and is `done`".to_owned(), now: Some(row("done")) }
+    Outcome::Refused {
+        why: "the row changed since it was shown: status was `running` and is `done`".to_owned(),
+        now: Some(row("done")),
+    }
 }
 
 pub fn decided(choice: Choice, outcome: Outcome) -> Decided {
     let do_next = (!matches!(outcome, Outcome::Applied { .. }))
         .then(|| "Look at it as it is now, then decide again.".to_owned());
-    Decided { decision: Uuid::nil(), choice, outcome, do_next, checked: None, entry: Some(42), record_fault: None }
+    Decided {
+        decision: Uuid::nil(),
+        choice,
+        outcome,
+        do_next,
+        checked: None,
+        entry: Some(42),
+        record_fault: None,
+    }
 }
 
 pub fn entries(count: i64) -> Vec<Entry> {

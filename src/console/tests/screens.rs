@@ -10,9 +10,9 @@ use crate::workflow::recover::Recovered;
 use rstest::rstest;
 
 /// A name and a way to a screen.
-type Scene = (&'static str, fn(&mut Console));
+pub type Scene = (&'static str, fn(&mut Console));
 
-const SCENES: [Scene; 19] = [
+pub const SCENES: [Scene; 19] = [
     ("unchecked", |_| {}),
     ("checked", |console| {
         let tasks = console.press("C");
@@ -23,7 +23,8 @@ const SCENES: [Scene; 19] = [
         let [crate::console::Task::Check { run, found }] = &tasks[..] else { panic!() };
         for found in found.iter().take(3) {
             let checked = std::sync::Arc::new(sample::checked(found, Verdict::Unknown));
-            let message = crate::console::message::CheckMessage::Done { run: *run, found: found.clone(), checked };
+            let message =
+                crate::console::message::CheckMessage::Done { run: *run, found: found.clone(), checked };
             console.send(Message::Check(message));
         }
     }),
@@ -69,7 +70,10 @@ const SCENES: [Scene; 19] = [
     }),
     ("bulk", |console| {
         let tasks = console.press("C");
-        console.answer_checks(&tasks, |number| if number % 4 == 0 { Verdict::NotFound } else { Verdict::Happened });
+        console.answer_checks(
+            &tasks,
+            |number| if number % 4 == 0 { Verdict::NotFound } else { Verdict::Happened },
+        );
         console.press("/");
         console.enter("kind:invoice");
         console.press("Enter a r");

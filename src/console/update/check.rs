@@ -11,8 +11,11 @@ use std::sync::Arc;
 /// Checks what is selected and shown, or the finding under the cursor.
 pub fn check_chosen(model: &mut Model) -> Vec<Task> {
     let selected: Vec<Identity> = selected_shown(model).map(Row::identity).collect();
-    let chosen =
-        if selected.is_empty() { model.findings.current().map(Row::identity).into_iter().collect() } else { selected };
+    let chosen = if selected.is_empty() {
+        model.findings.current().map(Row::identity).into_iter().collect()
+    } else {
+        selected
+    };
     begin(model, chosen)
 }
 
@@ -35,23 +38,29 @@ fn begin(model: &mut Model, identities: Vec<Identity>) -> Vec<Task> {
     }
     if model.checks.run.is_some() {
         let known: std::collections::HashSet<Identity> = model.checks.waiting.iter().cloned().collect();
-        let is_asked = |identity: &Identity| model.findings.find(identity).is_some_and(|row| row.asked.is_some());
-        let more: Vec<Identity> =
-            identities.into_iter().filter(|identity| !known.contains(identity) && !is_asked(identity)).collect();
+        let is_asked =
+            |identity: &Identity| model.findings.find(identity).is_some_and(|row| row.asked.is_some());
+        let more: Vec<Identity> = identities
+            .into_iter()
+            .filter(|identity| !known.contains(identity) && !is_asked(identity))
+            .collect();
         model.checks.waiting.extend(more);
         let count = words::count(model.checks.waiting.len(), "finding");
         model.notice = Some(Notice::info(format!("{count} will be checked next.")));
         return Vec::new();
     }
-    let found: Vec<_> =
-        identities.iter().filter_map(|identity| Some(Arc::clone(&model.findings.find(identity)?.found))).collect();
+    let found: Vec<_> = identities
+        .iter()
+        .filter_map(|identity| Some(Arc::clone(&model.findings.find(identity)?.found)))
+        .collect();
     if found.is_empty() {
         return Vec::new();
     }
     let run = model.next_run();
     model.findings.ask(run, &identities);
     let checks = &mut model.checks;
-    (checks.run, checks.total, checks.done, checks.unknown, checks.cancelled) = (Some(run), found.len(), 0, 0, false);
+    (checks.run, checks.total, checks.done, checks.unknown, checks.cancelled) =
+        (Some(run), found.len(), 0, 0, false);
     vec![Task::Check { run, found }]
 }
 
@@ -85,7 +94,9 @@ pub fn on_check(model: &mut Model, message: CheckMessage) -> Vec<Task> {
             model.findings.settle_order();
             super::look::leave_other_item(model);
             model.notice = Some(match record_fault {
-                Some(fault) => Notice::alarm(format!("The checks are not on record: {}", fault.what), fault.do_next),
+                Some(fault) => {
+                    Notice::alarm(format!("The checks are not on record: {}", fault.what), fault.do_next)
+                }
                 None => ended_notice(model),
             });
             let waiting = std::mem::take(&mut model.checks.waiting);

@@ -1,6 +1,6 @@
 //! Decisions up to the order: the dialogs' keys.
 
-use crate::console::keymap::{Action, Place};
+use crate::console::keymap::Place;
 use crate::console::model::bulk::BulkDialog;
 use crate::console::model::decision::{DecisionDialog, Field};
 use crate::console::model::findings::Row;
@@ -12,12 +12,7 @@ use crate::workflow::Order;
 use std::sync::Arc;
 
 /// Opens the dialog of a choice: for what is selected and shown, else for the finding under the cursor.
-pub fn open(model: &mut Model, action: Action) -> Vec<Task> {
-    let choice = match action {
-        Action::MarkDone => Choice::MarkDone,
-        Action::Retry => Choice::Retry,
-        _ => Choice::Escalate,
-    };
+pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
     if let Some(refusal) = model.refuses_decisions() {
         model.notice = Some(refusal);
         return Vec::new();
@@ -27,8 +22,11 @@ pub fn open(model: &mut Model, action: Action) -> Vec<Task> {
         return Vec::new();
     }
     let selected_total = model.findings.counts().selected;
-    let selected: Vec<&Row> =
-        if selected_total == 0 { Vec::new() } else { model.findings.shown().filter(|row| row.selected).collect() };
+    let selected: Vec<&Row> = if selected_total == 0 {
+        Vec::new()
+    } else {
+        model.findings.shown().filter(|row| row.selected).collect()
+    };
     let hidden = selected_total - selected.len();
     if selected.len() > 1 || (hidden > 0 && !selected.is_empty()) {
         let dialog = BulkDialog::new(choice, selected.into_iter(), hidden, model.findings.typed());
@@ -66,6 +64,8 @@ pub fn walk(model: &mut Model, forward: bool) {
         Dialog::Decision(dialog) => {
             dialog.hint = None;
             dialog.walk(forward);
+            // Behind the button stands what will be written: whoever is about to confirm has it before their eyes.
+            dialog.scroll = if dialog.field == Field::Button { u16::MAX } else { 0 };
         }
         Dialog::Bulk(dialog) => {
             dialog.hint = None;
@@ -124,7 +124,9 @@ pub fn confirm_typed(model: &mut Model) -> Vec<Task> {
                 Vec::new()
             }
         },
-        Dialog::None | Dialog::Help(_) | Dialog::Filter(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => Vec::new(),
+        Dialog::None | Dialog::Help(_) | Dialog::Filter(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {
+            Vec::new()
+        }
     }
 }
 
@@ -144,8 +146,15 @@ fn begin(model: &mut Model, orders: Vec<Order>) -> Vec<Task> {
     let Some(choice) = orders.first().map(|order| order.choice) else { return Vec::new() };
     debug_assert!(orders.iter().all(|order| order.choice == choice), "one verb for all of a series");
     let run = model.next_run();
-    model.settling =
-        Some(Settling { run, choice, total: orders.len(), results: Vec::new(), stopping: false, ended: false });
+    model.settling = Some(Settling {
+        run,
+        choice,
+        total: orders.len(),
+        results: Vec::new(),
+        stopping: false,
+        ended: false,
+        seen: false,
+    });
     model.dialog = Dialog::Outcome(0);
     vec![Task::Decide { run, orders }]
 }

@@ -5,6 +5,7 @@ use crate::console::keymap::{Action, Place, action_of};
 use crate::console::model::{Dialog, Focus, Model, Notice, Screen};
 use crate::console::task::Task;
 use crate::console::view::ViewState;
+use crate::domain::decision::Choice;
 use crossterm::event::{KeyEvent, KeyEventKind};
 
 /// What a key does.
@@ -23,16 +24,14 @@ pub fn on_key(model: &mut Model, view: &ViewState, event: KeyEvent) -> Vec<Task>
         edit::apply(model, request);
         return Vec::new();
     }
-    match action_of(place, event) {
-        Some(action) => {
-            model.notice = None;
-            act(model, view, action)
-        }
-        None => {
-            decide::on_other_key(model, place);
-            Vec::new()
-        }
-    }
+    let Some(action) = action_of(place, event) else {
+        decide::on_other_key(model, place);
+        return Vec::new();
+    };
+    model.notice = None;
+    let tasks = act(model, view, action);
+    settle::show_waiting(model);
+    tasks
 }
 
 /// Nobody decides on a screen that cannot be read: only leaving works.
@@ -66,7 +65,9 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Action::Refresh => return scan::read_again(model),
         Action::Check => return check::check_chosen(model),
         Action::CheckAll => return check::check_shown(model),
-        Action::MarkDone | Action::Retry | Action::Escalate => return decide::open(model, action),
+        Action::MarkDone => return decide::open(model, Choice::MarkDone),
+        Action::Retry => return decide::open(model, Choice::Retry),
+        Action::Escalate => return decide::open(model, Choice::Escalate),
         Action::Unmask => return look::unmask(model),
         Action::CopyKey => return look::copy_key(model),
         Action::Audit => return audit::toggle(model),
@@ -79,14 +80,13 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Action::Help => model.dialog = Dialog::Help(0),
         Action::Suspend => return vec![Task::Suspend],
         Action::Quit | Action::QuitNow => return vec![Task::Quit],
-        Action::KeepFilter => model.dialog = Dialog::None,
+        Action::KeepFilter | Action::Close => model.dialog = Dialog::None,
         Action::NextField => decide::walk(model, true),
         Action::PreviousField => decide::walk(model, false),
         Action::Insist => decide::insist(model),
         Action::Confirm => return decide::confirm(model),
         Action::ConfirmTyped => return decide::confirm_typed(model),
         Action::Cancel => return cancel(model),
-        Action::Close => settle::close(model),
         Action::StopDeciding => return settle::stop(model),
     }
     Vec::new()

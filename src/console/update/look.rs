@@ -69,7 +69,9 @@ pub fn unmask(model: &mut Model) -> Vec<Task> {
 /// Copies the key under the cursor, without what is hidden.
 pub fn copy_key(model: &mut Model) -> Vec<Task> {
     let key = match model.screen {
-        Screen::Findings => model.findings.current().map(|row| row.found.finding.item.key.as_str().to_owned()),
+        Screen::Findings => {
+            model.findings.current().map(|row| row.found.finding.item.key.as_str().to_owned())
+        }
         Screen::Audit => model.audit.current().map(|entry| entry.key.clone()),
     };
     let Some(key) = key else { return Vec::new() };
@@ -87,7 +89,8 @@ pub fn copy_key(model: &mut Model) -> Vec<Task> {
 pub fn on_item(model: &mut Model, message: ItemMessage) -> Vec<Task> {
     match message {
         ItemMessage::Opened { run, details } if model.looked.details.awaits(run) => {
-            let kind = details.now.as_ref().and_then(|now| now.found.as_ref()).map(|found| &found.finding.item.kind);
+            let kind =
+                details.now.as_ref().and_then(|now| now.found.as_ref()).map(|found| &found.finding.item.kind);
             let listed = model.findings.current().map(|row| &row.found.finding.item.kind);
             let masks = kind.or(listed).map(|kind| model.masks_of(kind).to_vec()).unwrap_or_default();
             model.looked.details = Loading::Ready { at: model.now, value: Opened::new(*details, &masks) };
@@ -104,7 +107,8 @@ pub fn on_item(model: &mut Model, message: ItemMessage) -> Vec<Task> {
             model.unmask = match record_fault {
                 None => Unmask::Shown(asked.clone()),
                 Some(fault) => {
-                    let what = format!("Hidden fields stay hidden, the look could not be recorded: {}", fault.what);
+                    let what =
+                        format!("Hidden fields stay hidden, the look could not be recorded: {}", fault.what);
                     model.notice = Some(Notice::alarm(what, fault.do_next));
                     Unmask::Hidden
                 }

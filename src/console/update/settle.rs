@@ -26,7 +26,7 @@ pub fn on_settle(model: &mut Model, message: SettleMessage) -> Vec<Task> {
         SettleMessage::Ended { run } => return on_ended(model, run),
         SettleMessage::Recovered(Ok(recovered)) => {
             model.recovered.extend(recovered);
-            show_recovered(model);
+            show_waiting(model);
         }
         SettleMessage::Recovered(Err(fault)) => {
             // That there is no audit stands in the header already.
@@ -100,14 +100,15 @@ fn on_decided(
 
 /// All orders came to their end: told, and the sources read again, so that the list is true.
 fn on_ended(model: &mut Model, run: u64) -> Vec<Task> {
-    let Some(settling) = model.settling.as_mut().filter(|settling| settling.run == run) else { return Vec::new() };
+    let Some(settling) = model.settling.as_mut().filter(|settling| settling.run == run) else {
+        return Vec::new();
+    };
     settling.ended = true;
     let tone = if settling.all_applied() { Tone::Good } else { Tone::Alarm };
     model.notice = Some(Notice { tone, what: format!("{}.", settling.summary()), do_next: String::new() });
     model.findings.settle_order();
-    if matches!(model.dialog, Dialog::None) {
-        model.dialog = Dialog::Outcome(0);
-    }
+    settling_seen(model);
+    show_waiting(model);
     scan::read_again(model)
 }
 
@@ -124,14 +125,21 @@ pub fn stop(model: &mut Model) -> Vec<Task> {
     Vec::new()
 }
 
-/// Closes what was read, and shows what waited behind it.
-pub fn close(model: &mut Model) {
-    model.dialog = Dialog::None;
-    show_recovered(model);
+fn settling_seen(model: &mut Model) {
+    if let (Dialog::Outcome(_), Some(settling)) = (&model.dialog, &mut model.settling) {
+        settling.seen = true;
+    }
 }
 
-fn show_recovered(model: &mut Model) {
-    if matches!(model.dialog, Dialog::None) && !model.recovered.is_empty() {
+/// Shows what waited for another dialog to close: what had broken off, then an outcome that nobody saw yet.
+pub fn show_waiting(model: &mut Model) {
+    if !matches!(model.dialog, Dialog::None) {
+        return;
+    }
+    if !model.recovered.is_empty() {
         model.dialog = Dialog::Recovered(std::mem::take(&mut model.recovered), 0);
+    } else if model.settling.as_ref().is_some_and(|settling| settling.ended && !settling.seen) {
+        model.dialog = Dialog::Outcome(0);
+        settling_seen(model);
     }
 }

@@ -60,14 +60,20 @@ fn entry_line(model: &Model, entry: &Entry, is_cursor: bool, width: u16) -> Line
     // `2026-05-04T01:02:03.123456Z`: a day and a second are enough here.
     let at: String = clean_cut(&entry.at, 30).chars().take(19).collect();
     let choice = choice_of(entry).unwrap_or_default();
-    let event = format!("{} {choice}", clean_cut(&entry.event, 10));
+    let event = clean_cut(&entry.event, 10);
     let mark = if is_cursor { ">" } else { " " };
     let text = if width < 70 {
         let time: String = at.chars().skip(11).collect();
-        format!("{mark} {:>4} {} {} {}", entry.seq, pad(&time, 8), pad(&event, 10), shown::key(&entry.key))
+        format!("{mark} {:>4} {} {} {}", entry.seq, pad(&time, 8), pad(&event, 8), shown::key(&entry.key))
     } else {
         let (operator, key) = (clean_cut(&entry.operator, 12), shown::key(&entry.key));
-        format!("{mark} {:>6} {} {} {} {key}", entry.seq, pad(&at, 19), pad(&event, 18), pad(&operator, 12))
+        format!(
+            "{mark} {:>6} {} {} {} {key}",
+            entry.seq,
+            pad(&at, 19),
+            pad(&format!("{event} {choice}"), 18),
+            pad(&operator, 12)
+        )
     };
     let line = Line::raw(shown::fit(&text, usize::from(width)));
     if is_cursor { line.style(model.theme.cursor()) } else { line }

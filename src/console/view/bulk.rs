@@ -22,7 +22,10 @@ pub fn draw(model: &Model, dialog: &BulkDialog, state: &mut ViewState, frame: &m
     let (verb, count) = (dialog.choice.verb(), dialog.targets.len());
     let items = words::count(count, "item");
     if count == 0 {
-        lines.sentence(&format!("None of the selected can be decided so: nothing to {verb}."), model.theme.alarm());
+        lines.sentence(
+            &format!("None of the selected can be decided so: nothing to {verb}."),
+            model.theme.alarm(),
+        );
     } else {
         lines.sentence(&format!("{verb} {items}:"), model.theme.strong());
         for (group, number) in &dialog.groups {
@@ -53,7 +56,12 @@ pub fn draw(model: &Model, dialog: &BulkDialog, state: &mut ViewState, frame: &m
     for target in dialog.targets.iter().take(KEYS_LISTED_MAX) {
         let verdict = target.checked.as_ref().map(|checked| checked.verdict());
         let item = &target.found.finding.item;
-        let told = format!("{} {}  {}", words::verdict_sign(verdict), shown::item_key(&item.key), words::verdict(verdict));
+        let told = format!(
+            "{} {}  {}",
+            words::verdict_sign(verdict),
+            shown::item_key(&item.key),
+            words::verdict(verdict)
+        );
         lines.verbatim(&told);
     }
     if count > KEYS_LISTED_MAX {
@@ -66,7 +74,7 @@ pub fn draw(model: &Model, dialog: &BulkDialog, state: &mut ViewState, frame: &m
 
 fn foot(model: &Model, dialog: &BulkDialog, width: u16) -> Vec<FootLine> {
     if dialog.targets.is_empty() {
-        return vec![FootLine::plain(Line::raw("Nothing can be confirmed here. Esc leaves."), true)];
+        return vec![FootLine::plain(Line::raw("Nothing to confirm here. Esc leaves."), true)];
     }
     let label = format!("Type  {}  to {}:", dialog.targets.len(), dialog.choice.verb());
     let hint = dialog.hint.as_deref().map(|hint| format!("! {hint}")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The dialog of one decision: what is known, what could go wrong, what will be written, and the fields that confirm.
 
 use super::ViewState;
-use super::dialog::{FootLine, Sheet, draw as draw_dialog, text_box, text_width};
+use super::dialog::{FootLine, Sheet, draw as draw_dialog, text_box, text_width, typed_box};
 use super::lines::Lines;
 use crate::console::model::Model;
 use crate::console::model::decision::{DecisionDialog, Field, Knowledge};
@@ -20,17 +20,30 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// Draws the dialog.
-pub fn draw(model: &Model, dialog: &DecisionDialog, state: &mut ViewState, frame: &mut Frame<'_>, area: Rect) {
+pub fn draw(
+    model: &Model,
+    dialog: &DecisionDialog,
+    state: &mut ViewState,
+    frame: &mut Frame<'_>,
+    area: Rect,
+) {
     let width = text_width(area);
     let mut lines = Lines::new(model.theme, width);
     match &dialog.knowledge {
         Knowledge::Loading { .. } => {
-            lines.sentence("Reading the row and asking the provider. Write your reason meanwhile.", model.theme.busy());
+            lines.sentence(
+                "Reading the row and asking the provider. Write your reason meanwhile.",
+                model.theme.busy(),
+            );
             listed(dialog, &mut lines);
         }
         Knowledge::Ready(prepared) => ready(model, dialog, prepared, &mut lines),
         Knowledge::NotOpen(not_open) => {
-            lines.sentence(&format!("There is nothing to decide: {}.", shown::line(&not_open.why)), model.theme.alarm());
+            lines.sentence(
+                &format!("There is nothing to decide: {}.", shown::line(&not_open.why)),
+                model.theme.alarm(),
+            );
+            lines.sentence("Esc, then R reads the list again.", Style::new());
             if let Some(now) = &not_open.now {
                 lines.heading("The row now");
                 row_lines(model, dialog, now, &mut lines);
@@ -41,7 +54,12 @@ pub fn draw(model: &Model, dialog: &DecisionDialog, state: &mut ViewState, frame
             lines.sentence(&shown::line(do_next), Style::new());
         }
     }
-    let title = format!("{}: {}", words::button(dialog.choice), shown::key(&dialog.identity.key));
+    // The verdict stands in the title, so that no scrolling hides it.
+    let verdict = dialog.prepared().map(|prepared| Some(prepared.checked.verdict()));
+    let told = verdict
+        .map(|verdict| format!(" ({} {})", words::verdict_sign(verdict), words::verdict(verdict)))
+        .unwrap_or_default();
+    let title = format!("{}{told}: {}", words::button(dialog.choice), shown::key(&dialog.identity.key));
     let sheet = Sheet { title: &title, scroll: dialog.scroll };
     draw_dialog(model.theme, &sheet, lines.into_lines(), foot(model, dialog, width), (state, frame, area));
 }
@@ -49,7 +67,10 @@ pub fn draw(model: &Model, dialog: &DecisionDialog, state: &mut ViewState, frame
 fn listed(dialog: &DecisionDialog, lines: &mut Lines) {
     let finding = &dialog.listed.finding;
     lines.heading("Known");
-    lines.fact("item", &format!("{} in {}", shown::line(&finding.item.kind), shown::line(&finding.item.source)));
+    lines.fact(
+        "item",
+        &format!("{} in {}", shown::line(&finding.item.kind), shown::line(&finding.item.source)),
+    );
     lines.fact("finding", &format!("{} {}", words::finding_sign(finding.kind), words::finding(finding.kind)));
 }
 
@@ -70,17 +91,22 @@ fn against(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &
         Permission::OnlyWithApproval(why) => {
             lines.point("!", &format!("NOT PERMITTED HERE. {}", shown::line(why)), model.theme.alarm());
             lines.sentence(
-                "A second person would have to approve it, which this version cannot record. Escalate it instead (e).",
+                "A second person would have to approve it, which this version cannot record. Escalate it instead: Esc, then e.",
                 Style::new(),
             );
         }
     }
     if let Err(unsupported) = &prepared.statements {
-        let told = format!("This job system cannot {} by SQL: {}", dialog.choice.verb(), shown::line(unsupported));
+        let told =
+            format!("This job system cannot {} by SQL: {}", dialog.choice.verb(), shown::line(unsupported));
         lines.point("!", &told, model.theme.alarm());
     }
     if !is_same_row(&dialog.listed.finding.item, &prepared.found.finding.item) {
-        lines.point("!", "The row changed since the list was read; this is how it is now.", model.theme.caution());
+        lines.point(
+            "!",
+            "The row changed since the list was read; this is how it is now.",
+            model.theme.caution(),
+        );
     }
 }
 
@@ -88,12 +114,24 @@ fn known(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mu
     let (finding, checked) = (&prepared.found.finding, &prepared.checked);
     let item = &finding.item;
     lines.heading("Known");
-    let about = format!("{} in {}, {}", shown::line(&item.kind), shown::line(&item.source), words::risk(prepared.found.risk));
+    let about = format!(
+        "{} in {}, {}",
+        shown::line(&item.kind),
+        shown::line(&item.source),
+        words::risk(prepared.found.risk)
+    );
     lines.fact("item", &about);
     let age = finding.since.map(|since| model.now + prepared.found.clock_gap - since);
     let age = age.map_or_else(|| "no start time".to_owned(), |age| format!("for {}", span(age)));
     let status = shown::beginning(&item.status, 40);
-    lines.fact("finding", &format!("{} {}, {age} (`{status}` there)", words::finding_sign(finding.kind), words::finding(finding.kind)));
+    lines.fact(
+        "finding",
+        &format!(
+            "{} {}, {age} (`{status}` in the table)",
+            words::finding_sign(finding.kind),
+            words::finding(finding.kind)
+        ),
+    );
     let verdict = Some(checked.verdict());
     let told = format!(
         "{} {}, asked {} ago",
@@ -103,7 +141,12 @@ fn known(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mu
     );
     lines.styled_fact("verdict", &told, model.theme.verdict(verdict));
     lines.fact("advice", words::advice(checked.advice()));
-    for (number, reason) in checked.advised.reasons.iter().enumerate() {
+    // What is told as a caution below is not told twice.
+    let is_caution = |reason: &&String| match &prepared.permission {
+        Permission::Granted(cautions) => cautions.contains(reason),
+        Permission::OnlyInsisting(_) | Permission::OnlyWithApproval(_) => false,
+    };
+    for (number, reason) in checked.advised.reasons.iter().filter(|reason| !is_caution(reason)).enumerate() {
         lines.fact(if number == 0 { "why" } else { "" }, &shown::line(reason));
     }
     let sentence = checked.key.sentence();
@@ -132,7 +175,10 @@ fn could_go_wrong(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, l
     } else {
         lines.point("-", "If the worker still lives, it finds the row changed and leaves it.", Style::new());
     }
-    let told = format!("The provider is asked again right before the {}, and the row must be exactly as shown.", if dialog.choice == Choice::Escalate { "escalation" } else { "write" });
+    let told = format!(
+        "The provider is asked again right before the {}, and the row must be exactly as shown.",
+        if dialog.choice == Choice::Escalate { "escalation" } else { "write" }
+    );
     lines.point("-", &told, Style::new());
 }
 
@@ -142,7 +188,9 @@ fn will_be_written(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, 
     if dialog.choice == Choice::Escalate {
         match &prepared.escalates_to {
             Some(place) => lines.point("-", &format!("sent once to {}", shown::line(place)), Style::new()),
-            None => lines.point("-", "on the record alone: no place for escalations is configured", Style::new()),
+            None => {
+                lines.point("-", "on the record alone: no place for escalations is configured", Style::new());
+            }
         }
     }
     for (number, statement) in statements.iter().enumerate() {
@@ -161,7 +209,7 @@ fn statement_lines(
     statement: &PlannedStatement,
     lines: &mut Lines,
 ) {
-    let rows = crate::console::words::count(usize::try_from(statement.rows).unwrap_or(usize::MAX), "row");
+    let rows = words::count(usize::try_from(statement.rows).unwrap_or(usize::MAX), "row");
     let mark = format!("{number}.");
     lines.point(&mark, &format!("must change exactly {rows}:"), Style::new());
     for line in crate::domain::text::clean_lines(&statement.sql) {
@@ -190,7 +238,7 @@ fn openness<'a>(model: &'a Model, dialog: &DecisionDialog) -> (bool, &'a [String
 fn foot(model: &Model, dialog: &DecisionDialog, width: u16) -> Vec<FootLine> {
     let theme = model.theme;
     if dialog.blocked().is_some() {
-        return vec![FootLine::plain(Line::raw("Nothing can be confirmed here. Esc leaves."), true)];
+        return vec![FootLine::plain(Line::raw("Nothing to confirm here. Esc leaves."), true)];
     }
     let mut foot = vec![text_box(theme, "Reason", &dialog.reason, dialog.field == Field::Reason, width)];
     if dialog.asks_to_insist() {
@@ -204,7 +252,7 @@ fn foot(model: &Model, dialog: &DecisionDialog, width: u16) -> Vec<FootLine> {
     if dialog.field == Field::Typed {
         let word = dialog.word().unwrap_or_default();
         let label = format!("Type  {word}  to {}:", dialog.choice.verb());
-        foot.push(text_box(theme, &label, &dialog.typed, true, width));
+        foot.extend(typed_box(theme, &label, word.len(), &dialog.typed, (true, width)));
     } else {
         let has_keys = dialog.field == Field::Button;
         let mark = if has_keys { ">" } else { " " };

@@ -1,20 +1,16 @@
 //! The item beside the list: facts, what happened when, evidence, advice and why; opened, also row, payload and history.
 
-use super::ViewState;
 use super::lines::{Lines, draw_scrolled, title};
 use super::rows::age_now;
+use super::{ViewState, evidence};
 use crate::console::model::findings::Row;
 use crate::console::model::item::Opened;
 use crate::console::model::{Focus, Loading, Model, Unmask};
 use crate::console::shown;
 use crate::console::words;
-use crate::domain::attempt::Attempts;
-use crate::domain::evidence::{Effect, EffectState, Evidence};
 use crate::domain::finding::FindingKind;
-use crate::domain::item::Lease;
-use crate::domain::moment::{Reading, span, stamp};
+use crate::domain::moment::span;
 use crate::domain::text::clean_cut;
-use crate::workflow::Checked;
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -23,8 +19,6 @@ use ratatui::text::Line;
 
 /// How many lines of an error are shown at its beginning and at its end.
 const ERROR_LINES_MAX: usize = 12;
-/// How many lines of an answer are shown.
-const ANSWER_LINES_MAX: usize = 12;
 
 /// Draws the item under the cursor.
 pub fn draw(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area: Rect) {
@@ -49,9 +43,9 @@ fn lines(model: &Model, row: &Row, width: u16) -> Vec<Line<'static>> {
     let masks = model.masks_of(&row.found.finding.item.kind);
     judgement(model, row, &mut lines);
     facts(model, row, is_open, masks, &mut lines);
-    timeline(row, &mut lines);
+    evidence::timeline(row, &mut lines);
     if let Some(checked) = &row.checked {
-        evidence(model, checked, &mut lines);
+        evidence::lines(model, checked, &mut lines);
     }
     if model.looked.identity.as_ref() == Some(&identity) {
         opened(model, &model.looked.details, (is_open, masks), &mut lines);
@@ -69,9 +63,14 @@ fn judgement(model: &Model, row: &Row, lines: &mut Lines) {
     let sign = words::verdict_sign(row.verdict());
     let style = model.theme.verdict(row.verdict());
     let Some(checked) = &row.checked else {
-        let told = if row.asked.is_some() { "checking.." } else { "not checked: whether it happened is not known" };
+        let told =
+            if row.asked.is_some() { "checking.." } else { "not checked: whether it happened is not known" };
         lines.styled_fact("verdict", &format!("{sign} {told}"), style);
-        lines.styled_fact("next", "check it (c): the provider knows whether it happened", model.theme.strong());
+        lines.styled_fact(
+            "next",
+            "check it (c): the provider knows whether it happened",
+            model.theme.strong(),
+        );
         return;
     };
     let told = format!(
@@ -93,9 +92,11 @@ fn facts(model: &Model, row: &Row, is_open: bool, masks: &[String], lines: &mut 
     let finding = &row.found.finding;
     let item = &finding.item;
     lines.blank();
-    let age = age_now(row, model.now).map_or_else(|| "no start time".to_owned(), |age| format!("for {}", span(age)));
+    let age = age_now(row, model.now)
+        .map_or_else(|| "no start time".to_owned(), |age| format!("for {}", span(age)));
     let ambiguous = if finding.kind == FindingKind::Ambiguous { " whether it happened" } else { "" };
-    let told = format!("{} {}{ambiguous}, {age}", words::finding_sign(finding.kind), words::finding(finding.kind));
+    let told =
+        format!("{} {}{ambiguous}, {age}", words::finding_sign(finding.kind), words::finding(finding.kind));
     lines.styled_fact("finding", &told, model.theme.strong());
     for note in &finding.notes {
         lines.fact("", &shown::line(note));
@@ -104,9 +105,12 @@ fn facts(model: &Model, row: &Row, is_open: bool, masks: &[String], lines: &mut 
         lines.fact("", "Somebody holds it at this moment.");
     }
     let status = shown::beginning(&item.status, 40);
-    let state = format!("{} {}  (`{status}` there)", words::state_sign(item.state), words::state(item.state));
+    let state =
+        format!("{} {}  (`{status}` in the table)", words::state_sign(item.state), words::state(item.state));
     lines.fact("state", &state);
-    lines.fact("source", &shown::line(&item.source));
+    let place =
+        model.sources.iter().find(|source| source.name == *item.source).map_or("", |source| &source.place);
+    lines.fact("source", &format!("{}  {}", shown::line(&item.source), shown::line(place)));
     lines.fact("kind", &shown::line(&item.kind));
     lines.fact("risk", words::risk(row.found.risk));
     let attempts = item.attempts.map_or_else(|| "not counted".to_owned(), |count| count.to_string());
@@ -114,15 +118,19 @@ fn facts(model: &Model, row: &Row, is_open: bool, masks: &[String], lines: &mut 
     lines.fact("attempts", &format!("{attempts}{once}"));
     match &row.found.reference {
         Ok(reference) => lines.fact("reference", &shown::line(reference)),
-        Err(why) => lines.styled_fact("reference", &format!("cannot be made: {}", shown::line(why)), model.theme.alarm()),
+        Err(why) => lines.styled_fact(
+            "reference",
+            &format!("cannot be made: {}", shown::line(why)),
+            model.theme.alarm(),
+        ),
     }
     if let Some(sorted) = &finding.error {
         let told = format!("{}: {}", words::class(sorted.class), shown::line(&sorted.why));
-        lines.fact("error", &told);
+        lines.fact("class", &told);
     }
     let errors = shown::error_lines(&item.last_error, masks, is_open);
     for (number, line) in abridged(&errors).into_iter().enumerate() {
-        lines.fact(if number == 0 { "it says" } else { "" }, &line);
+        lines.fact(if number == 0 { "last error" } else { "" }, &line);
     }
 }
 
@@ -136,103 +144,6 @@ fn abridged(all: &[String]) -> Vec<String> {
     lines.push(format!("({left_out} lines left out)"));
     lines.extend(all.iter().skip(all.len() - ERROR_LINES_MAX).cloned());
     lines
-}
-
-/// What happened when, by the source and by the provider, in order.
-fn timeline(row: &Row, lines: &mut Lines) {
-    let item = &row.found.finding.item;
-    let mut events: Vec<(DateTime<Utc>, String)> = Vec::new();
-    let mut unclear: Vec<String> = Vec::new();
-    let mut tell = |reading: &Reading, what: &str| match reading {
-        Reading::Known(at) => events.push((*at, what.to_owned())),
-        Reading::Missing => {}
-        Reading::ZoneUnclear(_) | Reading::UnitUnclear(_) | Reading::Unreadable { .. } => {
-            unclear.push(format!("{what}: {}", shown::line(&reading.to_string())));
-        }
-    };
-    tell(&item.times.created, "created");
-    tell(&item.times.first_attempt, "first attempt began");
-    tell(&item.times.started, "latest attempt began");
-    tell(&item.times.updated, "row last changed");
-    match &item.times.lease {
-        Lease::EndsAt(end) => tell(end, "lease ends"),
-        Lease::Heartbeat { beat, .. } => tell(beat, "last sign of life"),
-        Lease::None | Lease::Seconds(_) => {}
-    }
-    let effects = row.checked.iter().flat_map(|checked| &checked.judgement.effects);
-    for (at, effect) in effects.filter_map(|effect| Some((effect.at?, effect))) {
-        events.push((at, format!("provider: {}", effect_told(effect))));
-    }
-    if events.is_empty() && unclear.is_empty() {
-        return;
-    }
-    events.sort();
-    lines.heading("Timeline (UTC)");
-    let mut before: Option<DateTime<Utc>> = None;
-    for (at, what) in events {
-        let gap = before.map(|before| at - before).filter(|gap| gap.num_seconds() > 0);
-        let gap = gap.map(|gap| format!("  (+{})", words::short_span(gap))).unwrap_or_default();
-        lines.point(&stamp(at), &format!("{what}{gap}"), Style::new());
-        before = Some(at);
-    }
-    for what in unclear {
-        lines.point("?", &what, Style::new());
-    }
-    if Attempts::of(item).first.is_none() {
-        lines.point("?", "when the first attempt began is not known", Style::new());
-    }
-}
-
-fn effect_told(effect: &Effect) -> String {
-    let money = effect.money.as_ref().map(|money| format!(" {money}")).unwrap_or_default();
-    let state = match effect.state {
-        EffectState::Happened => "happened",
-        EffectState::Pending => "pending",
-        EffectState::Failed => "did not happen",
-        EffectState::Unlisted => "status not listed",
-    };
-    format!("{state}{money}, {} (`{}`)", shown::line(&effect.id), shown::beginning(&effect.status, 40))
-}
-
-fn evidence(model: &Model, checked: &Checked, lines: &mut Lines) {
-    lines.heading("Evidence");
-    for effect in &checked.judgement.effects {
-        lines.point("-", &effect_told(effect), Style::new());
-        if let Some(link) = &effect.link {
-            lines.point(" ", &shown::line(link), Style::new());
-        }
-    }
-    lines.fact("key", &shown::line(&checked.key.sentence()));
-    let Some(evidence) = &checked.evidence else {
-        lines.fact("asked", "nobody");
-        return;
-    };
-    asked(evidence, lines);
-    for body in &evidence.bodies {
-        let text = crate::domain::text::clean_lines(body);
-        lines.sentence("answer, secrets hidden:", model.theme.quiet());
-        for line in text.iter().take(ANSWER_LINES_MAX) {
-            lines.verbatim(line);
-        }
-        if text.len() > ANSWER_LINES_MAX {
-            lines.sentence(&format!("({} more lines; the audit has them)", text.len() - ANSWER_LINES_MAX), model.theme.quiet());
-        }
-    }
-}
-
-fn asked(evidence: &Evidence, lines: &mut Lines) {
-    let told = format!("{} at {}, took {} ms", clean_cut(&evidence.check, 60), stamp(evidence.at), evidence.took_ms);
-    lines.fact("asked", &told);
-    for request in &evidence.asked {
-        lines.fact("request", &format!("{} {}", clean_cut(&request.method, 8), shown::line(&request.url)));
-        for one in &request.tries {
-            let status = one.status.map_or_else(|| "no answer".to_owned(), |status| format!("HTTP {status}"));
-            let detail = one.detail.as_deref().map(|detail| format!(": {}", shown::line(detail))).unwrap_or_default();
-            let size = words::size(one.body_bytes);
-            lines.fact("", &format!("{status} after {} ms, {size}{detail}", one.took_ms));
-        }
-    }
-    lines.fact("hash", &clean_cut(&evidence.hash, 64));
 }
 
 fn opened(model: &Model, details: &Loading<Opened>, (is_open, masks): (bool, &[String]), lines: &mut Lines) {
@@ -257,7 +168,11 @@ fn opened(model: &Model, details: &Loading<Opened>, (is_open, masks): (bool, &[S
 }
 
 fn row_now(at: DateTime<Utc>, opened: &Opened, (is_open, masks): (bool, &[String]), lines: &mut Lines) {
-    lines.heading(&format!("Row at {}{}", super::header::clock(at), if is_open { ", hidden fields shown" } else { "" }));
+    lines.heading(&format!(
+        "Row at {}{}",
+        super::header::clock(at),
+        if is_open { ", hidden fields shown" } else { "" }
+    ));
     let Some(now) = &opened.details.now else {
         lines.sentence("The row is gone.", Style::new());
         return;
@@ -291,6 +206,10 @@ fn history(opened: &Opened, lines: &mut Lines) {
     }
     for entry in &opened.details.history {
         let event = clean_cut(&entry.event, 20);
-        lines.point(&clean_cut(&entry.at, 40), &format!("{event} by {}, entry {}", clean_cut(&entry.operator, 40), entry.seq), Style::new());
+        lines.point(
+            &clean_cut(&entry.at, 40),
+            &format!("{event} by {}, entry {}", clean_cut(&entry.operator, 40), entry.seq),
+            Style::new(),
+        );
     }
 }

@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr;
 /// The widest a dialog gets: longer lines are hard to read.
 const WIDTH_MAX: u16 = 110;
 /// Below this size a dialog takes everything and has no frame.
-const FRAMED_MIN: (u16, u16) = (60, 16);
+const FRAMED_MIN: (u16, u16) = (100, 27);
 
 const ASCII_FRAME: border::Set<'static> = border::Set {
     top_left: "+",
@@ -72,6 +72,9 @@ pub fn draw(
     (state, frame, area): (&mut ViewState, &mut Frame<'_>, Rect),
 ) {
     let inner = draw_frame(theme, sheet.title, (text.len(), foot.len()), frame, area);
+    // An empty line for hints is a luxury of large terminals.
+    let foot: Vec<FootLine> =
+        foot.into_iter().filter(|line| is_framed(area) || line.line.width() > 0).collect();
     let foot = if foot.len() + 2 > usize::from(inner.height) {
         foot.into_iter().filter(|line| line.is_active).collect()
     } else {
@@ -112,7 +115,10 @@ fn draw_frame(
     if !is_framed(area) {
         frame.render_widget(Clear, area);
         let [top, inner] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
-        frame.render_widget(Line::styled(fit(&format!(" {title} "), usize::from(top.width)), title_style), top);
+        frame.render_widget(
+            Line::styled(fit(&format!(" {title} "), usize::from(top.width)), title_style),
+            top,
+        );
         return inner;
     }
     let width = area.width.saturating_sub(4).min(WIDTH_MAX);
@@ -137,7 +143,7 @@ fn draw_frame(
 /// A text box: label, text between brackets, cursor.
 pub fn text_box(theme: Theme, label: &str, input: &Input, has_keys: bool, width: u16) -> FootLine {
     let mark = if has_keys { ">" } else { " " };
-    let before = format!("{mark} {label} [");
+    let before = if label.is_empty() { format!("{mark} [") } else { format!("{mark} {label} [") };
     let room = usize::from(width).saturating_sub(before.width() + 1);
     let skipped = input.visual_scroll(room.saturating_sub(1));
     let text = crate::console::shown::pad(&skip_cells(input.value(), skipped), room);
@@ -148,6 +154,21 @@ pub fn text_box(theme: Theme, label: &str, input: &Input, has_keys: bool, width:
         cursor: if has_keys { u16::try_from(column).ok() } else { None },
         is_active: has_keys,
     }
+}
+
+/// A text box for a word of a length; its label goes on a line of its own where the word would not fit behind it.
+pub fn typed_box(
+    theme: Theme,
+    label: &str,
+    word_len: usize,
+    input: &Input,
+    (has_keys, width): (bool, u16),
+) -> Vec<FootLine> {
+    if label.width() + word_len + 6 <= usize::from(width) {
+        return vec![text_box(theme, label, input, has_keys, width)];
+    }
+    let label = Line::styled(fit(&format!("  {label}"), usize::from(width)), theme.strong());
+    vec![FootLine::plain(label, has_keys), text_box(theme, "", input, has_keys, width)]
 }
 
 /// A text without its first cells.

@@ -38,10 +38,10 @@ fn first(model: &Model, width: u16) -> Line<'static> {
     if model.setup.audit_fault.is_some() {
         parts.push(Span::styled("NO AUDIT", theme.alarm()));
     }
-    parts.push(Span::raw(words::count(model.findings.total(), "finding")));
-    if let Some(checks) = checks(model) {
+    if let Some(checks) = checks(model, width) {
         parts.push(Span::styled(checks, theme.busy()));
     }
+    parts.push(Span::raw(words::count(model.findings.total(), "finding")));
     if model.is_settling() {
         parts.push(Span::styled("writing", theme.caution()));
     }
@@ -59,14 +59,19 @@ fn first(model: &Model, width: u16) -> Line<'static> {
 }
 
 /// `checks 12/60 (3 unknown)` with a bar, while checks run.
-fn checks(model: &Model) -> Option<String> {
+fn checks(model: &Model, width: u16) -> Option<String> {
     const BAR: usize = 10;
+    const BAR_WIDTH_MIN: u16 = 60;
     model.checks.run?;
     let (done, total, unknown) = (model.checks.done, model.checks.total.max(1), model.checks.unknown);
     let filled = (done * BAR / total).min(BAR);
-    let bar = format!("[{}{}]", "#".repeat(filled), ".".repeat(BAR - filled));
+    let bar = if width < BAR_WIDTH_MIN {
+        String::new()
+    } else {
+        format!("[{}{}] ", "#".repeat(filled), ".".repeat(BAR - filled))
+    };
     let stopping = if model.checks.cancelled { " stopping" } else { "" };
-    Some(format!("{bar} checks {done}/{} ({unknown} unknown){stopping}", model.checks.total))
+    Some(format!("{bar}checks {done}/{} ({unknown} unknown){stopping}", model.checks.total))
 }
 
 fn counts(model: &Model, width: u16) -> Line<'static> {
@@ -83,26 +88,29 @@ fn counts(model: &Model, width: u16) -> Line<'static> {
     if counts.selected > 0 {
         parts.push(Span::styled(format!("* {} selected", counts.selected), model.theme.strong()));
     }
-    let of_kinds = kinds.iter().zip(counts.findings).filter(|(_, number)| *number > 0);
-    parts.extend(of_kinds.map(|(kind, number)| plain(number, words::finding(*kind))));
-    if !parts.is_empty() {
-        parts.push(Span::styled("|", model.theme.quiet()));
-    }
     let of_verdicts = Verdict::ALL.iter().zip(counts.verdicts).filter(|(_, number)| *number > 0);
     parts.extend(of_verdicts.map(|(verdict, number)| {
-        let told = format!("{} {number} {}", words::verdict_sign(Some(*verdict)), words::verdict(Some(*verdict)));
+        let told = format!("{number} {}", words::verdict(Some(*verdict)));
         Span::styled(told, model.theme.verdict(Some(*verdict)))
     }));
     if counts.unchecked > 0 {
         parts.push(plain(counts.unchecked, words::verdict(None)));
     }
+    // Verdicts before findings: where a line is short, they are what counts.
+    let mut of_kinds = kinds.iter().zip(counts.findings).filter(|(_, number)| *number > 0);
+    if let Some((kind, number)) = of_kinds.next() {
+        parts.push(Span::raw(format!("| {number} {}", words::finding(*kind))));
+    }
+    parts.extend(of_kinds.map(|(kind, number)| plain(number, words::finding(*kind))));
     joined(parts, width)
 }
 
 fn sources(model: &Model, width: u16) -> Line<'static> {
     let theme = model.theme;
     let mut parts = vec![Span::styled("sources", theme.quiet())];
-    for source in &model.sources {
+    // What could not be read must not fall off a short line.
+    let (unread, read): (Vec<_>, Vec<_>) = model.sources.iter().partition(|source| source.fault.is_some());
+    for source in unread.into_iter().chain(read) {
         let name = clean_cut(&source.name, 24);
         parts.push(match (&source.fault, source.clock_gap) {
             (Some(_), _) => Span::styled(format!("! {name} NOT READ"), theme.alarm()),

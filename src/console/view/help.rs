@@ -25,7 +25,11 @@ pub fn draw(model: &Model, scroll: u16, state: &mut ViewState, frame: &mut Frame
         let mark = format!("{} {:<13}", words::verdict_sign(Some(verdict)), words::verdict(Some(verdict)));
         lines.point(&mark, meaning(verdict), model.theme.verdict(Some(verdict)));
     }
-    lines.point(&format!("{} {:<13}", words::verdict_sign(None), words::verdict(None)), "nobody was asked yet", Style::new());
+    lines.point(
+        &format!("{} {:<13}", words::verdict_sign(None), words::verdict(None)),
+        "nobody was asked yet",
+        Style::new(),
+    );
     let title = "Help";
     draw_dialog(model.theme, &Sheet { title, scroll }, lines.into_lines(), Vec::new(), (state, frame, area));
 }

@@ -18,31 +18,31 @@ const GUTTER_WIDTH_MIN: usize = 34;
 pub struct Lines {
     theme: Theme,
     width: usize,
-    lines: Vec<Line<'static>>,
+    built: Vec<Line<'static>>,
 }
 
 impl Lines {
     /// No lines yet, for a width.
     pub fn new(theme: Theme, width: u16) -> Self {
-        Self { theme, width: usize::from(width), lines: Vec::new() }
+        Self { theme, width: usize::from(width), built: Vec::new() }
     }
 
     /// The lines.
     pub fn into_lines(self) -> Vec<Line<'static>> {
-        self.lines
+        self.built
     }
 
     /// A heading with an empty line before it.
     pub fn heading(&mut self, text: &str) {
-        if !self.lines.is_empty() {
+        if !self.built.is_empty() {
             self.blank();
         }
-        self.lines.push(Line::styled(fit(text, self.width), self.theme.strong()));
+        self.built.push(Line::styled(fit(text, self.width), self.theme.strong()));
     }
 
     /// An empty line.
     pub fn blank(&mut self) {
-        self.lines.push(Line::default());
+        self.built.push(Line::default());
     }
 
     /// A label and its text, wrapped beside it. The text must be clean.
@@ -52,17 +52,18 @@ impl Lines {
 
     /// A label and its text in a style.
     pub fn styled_fact(&mut self, label: &str, text: &str, style: Style) {
-        let gutter = if self.width < GUTTER_WIDTH_MIN { (label.width() + 1).min(self.width / 2) } else { GUTTER };
+        let gutter =
+            if self.width < GUTTER_WIDTH_MIN { (label.width() + 1).min(self.width / 2) } else { GUTTER };
         for (number, line) in wrap(text, self.width.saturating_sub(gutter)).into_iter().enumerate() {
             let shown = if number == 0 { label } else { "" };
             let label = Span::styled(pad(shown, gutter.saturating_sub(1)), self.theme.quiet());
-            self.lines.push(Line::from(vec![label, Span::raw(" "), Span::styled(line, style)]));
+            self.built.push(Line::from(vec![label, Span::raw(" "), Span::styled(line, style)]));
         }
     }
 
     /// A sentence across the whole width.
     pub fn sentence(&mut self, text: &str, style: Style) {
-        self.lines.extend(wrap(text, self.width).into_iter().map(|line| Line::styled(line, style)));
+        self.built.extend(wrap(text, self.width).into_iter().map(|line| Line::styled(line, style)));
     }
 
     /// A sentence with a mark before it and its further lines indented.
@@ -70,13 +71,13 @@ impl Lines {
         let indent = mark.width() + 1;
         for (number, line) in wrap(text, self.width.saturating_sub(indent)).into_iter().enumerate() {
             let before = if number == 0 { format!("{mark} ") } else { " ".repeat(indent) };
-            self.lines.push(Line::from(vec![Span::styled(before, style), Span::styled(line, style)]));
+            self.built.push(Line::from(vec![Span::styled(before, style), Span::styled(line, style)]));
         }
     }
 
     /// A line as it is, cut to the width.
     pub fn verbatim(&mut self, text: &str) {
-        self.lines.push(Line::raw(fit(text, self.width)));
+        self.built.push(Line::raw(fit(text, self.width)));
     }
 }
 
@@ -118,7 +119,8 @@ pub fn draw_scrolled(
         lines.into_iter().skip(usize::from(scroll)).take(usize::from(text.height)).collect();
     frame.render_widget(Paragraph::new(shown), text);
     let below = scroll_max - scroll;
-    let told = if below > 0 { format!("({below} more below)") } else { "(end)".to_owned() };
+    let told =
+        if below > 0 { format!("({below} more below, PgDn)") } else { "(end; PgUp goes back)".to_owned() };
     frame.render_widget(Line::styled(told, theme.quiet()), mark);
     super::Scrolled { area: text, scroll_max }
 }

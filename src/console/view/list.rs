@@ -58,7 +58,7 @@ fn subtitle(model: &Model) -> String {
     let turned = if sort.reversed { ", turned round" } else { "" };
     let mut told = format!("{count}, {}{turned}", sort.column.title());
     if !model.findings.typed().is_empty() {
-        told.push_str(&format!(", filter: {}", shown::line(model.findings.typed())));
+        told = format!("{told}, filter: {}", shown::line(model.findings.typed()));
     }
     told
 }
@@ -77,7 +77,8 @@ fn emptiness(model: &Model) -> Vec<String> {
     let faults = model.sources.iter().filter(|source| source.fault.is_some()).count();
     let read = model.sources.len() - faults;
     let at = model.scan.ended.map(super::header::clock).unwrap_or_default();
-    let mut told = vec![format!("No findings. {} read at {at}.", crate::console::words::count(read, "source"))];
+    let mut told =
+        vec![format!("No findings. {} read at {at}.", crate::console::words::count(read, "source"))];
     if model.sources.is_empty() {
         told.push("No source is configured: `unstuck init` writes a configuration.".to_owned());
     } else if faults > 0 {

@@ -21,6 +21,7 @@ mod bulk;
 mod decision;
 mod detail;
 mod dialog;
+mod evidence;
 mod header;
 mod help;
 mod lines;
@@ -72,7 +73,7 @@ const WIDE_MIN: u16 = 120;
 /// From which height on list and item stand one above the other.
 const STACKED_HEIGHT_MIN: u16 = 20;
 /// The part of the width or height that the list takes, in percent.
-const LIST_PERCENT: u16 = 56;
+const LIST_PERCENT: u16 = 60;
 
 /// Draws the console.
 pub fn view(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>) {
@@ -144,6 +145,8 @@ fn draw_dialog(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area
         Dialog::Decision(dialog) => decision::draw(model, dialog, state, frame, area),
         Dialog::Bulk(dialog) => bulk::draw(model, dialog, state, frame, area),
         Dialog::Outcome(scroll) => outcome::draw(model, *scroll, state, frame, area),
-        Dialog::Recovered(recovered, scroll) => recovered::draw(model, recovered, *scroll, state, frame, area),
+        Dialog::Recovered(recovered, scroll) => {
+            recovered::draw(model, recovered, *scroll, state, frame, area);
+        }
     }
 }

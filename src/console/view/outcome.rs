@@ -26,7 +26,13 @@ pub fn draw(model: &Model, scroll: u16, state: &mut ViewState, frame: &mut Frame
             format!("{}: {state}", words::button(settling.choice))
         }
     };
-    draw_dialog(model.theme, &Sheet { title: &title, scroll }, lines.into_lines(), Vec::new(), (state, frame, area));
+    draw_dialog(
+        model.theme,
+        &Sheet { title: &title, scroll },
+        lines.into_lines(),
+        Vec::new(),
+        (state, frame, area),
+    );
 }
 
 fn outcome_lines(model: &Model, settling: &Settling, lines: &mut Lines) {
@@ -51,10 +57,6 @@ fn outcome_lines(model: &Model, settling: &Settling, lines: &mut Lines) {
     });
     for settled in ill.into_iter().chain(well) {
         one(model, settling, settled, is_single, lines);
-    }
-    if settling.ended {
-        lines.blank();
-        lines.sentence("Esc or Enter closes this.", model.theme.quiet());
     }
 }
 
@@ -94,7 +96,11 @@ fn decided_lines(
         }
         Outcome::Refused { why, now } => {
             lines.heading(key);
-            lines.point("!", &format!("{word}, nothing was touched: {}.", shown::line(why)), model.theme.alarm());
+            lines.point(
+                "!",
+                &format!("{word}, nothing was touched: {}.", shown::line(why)),
+                model.theme.alarm(),
+            );
             do_next(decided, lines);
             if let (Some(now), true) = (now, is_single) {
                 lines.heading("The row now");
@@ -132,14 +138,16 @@ fn difference(before: &Row, after: Option<&Row>, masks: &[String], lines: &mut L
     };
     let is_changed = |name: &str| before.get(name) != after.get(name);
     lines.heading("The row before -> after");
-    let changed: Vec<&str> = after.columns.iter().map(|(name, _)| &**name).filter(|name| is_changed(name)).collect();
+    let changed: Vec<&str> =
+        after.columns.iter().map(|(name, _)| &**name).filter(|name| is_changed(name)).collect();
     for name in &changed {
         lines.fact(&clean_cut(name, 40), &format!("{} -> {}", told(name, before), told(name, after)));
     }
     if changed.is_empty() {
         lines.sentence("(nothing in the row changed)", Style::new());
     }
-    let same: Vec<&str> = after.columns.iter().map(|(name, _)| &**name).filter(|name| !is_changed(name)).collect();
+    let same: Vec<&str> =
+        after.columns.iter().map(|(name, _)| &**name).filter(|name| !is_changed(name)).collect();
     if !same.is_empty() {
         lines.heading("Unchanged");
         for name in same {

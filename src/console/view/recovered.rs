@@ -24,7 +24,10 @@ pub fn draw(
 ) {
     let theme = model.theme;
     let mut lines = Lines::new(theme, text_width(area));
-    lines.sentence("The program stopped in the middle of these. Their rows were read; nothing was written.", Style::new());
+    lines.sentence(
+        "The program stopped in the middle of these. Their rows were read; nothing was written.",
+        Style::new(),
+    );
     for one in recovered {
         let verb = one.choice.map_or("unreadable decision", crate::domain::decision::Choice::verb);
         lines.heading(&format!("{verb}  {}", shown::key(&one.intent.key)));

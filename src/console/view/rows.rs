@@ -29,19 +29,21 @@ enum Fact {
 /// Each column in the order of the screen: its fact, head, width, and its rank when room is scarce (0 is always there).
 const COLUMNS: [(Fact, &str, usize, usize); 11] = [
     (Fact::Verdict, "verdict", 12, 0),
-    (Fact::Age, "age", 6, 0),
+    (Fact::Age, "age", 7, 0),
     (Fact::Key, "key", KEY_WIDTH_MIN, 0),
     (Fact::Finding, "finding", 15, 1),
     (Fact::Advice, "next", 9, 2),
-    (Fact::Kind, "kind", 10, 3),
+    (Fact::Kind, "kind", 8, 3),
     (Fact::Attempts, "tries", 5, 4),
-    (Fact::Source, "source", 12, 5),
+    (Fact::Source, "source", 9, 5),
     (Fact::State, "state", 10, 6),
     (Fact::Class, "error", 13, 7),
     (Fact::Error, "error text", 30, 8),
 ];
-const KEY_WIDTH_MIN: usize = 17;
+const KEY_WIDTH_MIN: usize = 16;
 const KEY_WIDTH_MAX: usize = 44;
+/// How much more than the least the key gets before the last columns come.
+const KEY_SPARE_MAX: usize = 4;
 /// Cursor, selection and a space.
 const MARKS: usize = 3;
 
@@ -53,11 +55,15 @@ pub struct Columns {
 impl Columns {
     /// As many columns as fit, the most telling first; what is left over goes to the key, then to the error's text.
     pub fn for_width(width: u16) -> Self {
-        let mut room = usize::from(width).saturating_sub(MARKS);
+        // The space behind the last column may fall off.
+        let mut room = (usize::from(width) + 1).saturating_sub(MARKS);
         let mut rank_max = 0;
         for rank in 0..COLUMNS.len() {
-            let needed: usize = COLUMNS.iter().filter(|(.., own)| *own == rank).map(|(.., wide, _)| wide + 1).sum();
-            if needed == 0 || (needed > room + 1 && rank > 0) {
+            let needed: usize =
+                COLUMNS.iter().filter(|(.., own)| *own == rank).map(|(.., wide, _)| wide + 1).sum();
+            // A further column must leave the key some room to be read.
+            let kept_for_key = rank.min(KEY_SPARE_MAX);
+            if needed == 0 || (needed + kept_for_key > room && rank > 0) {
                 break;
             }
             room = room.saturating_sub(needed);
@@ -131,7 +137,7 @@ fn text_of(model: &Model, row: &Row, fact: Fact, width: usize) -> String {
         Fact::Verdict => format!("{} {}", words::verdict_sign(row.verdict()), words::verdict(row.verdict())),
         Fact::Age => {
             let age = age_now(row, model.now).map_or_else(|| "no time".to_owned(), words::short_span);
-            format!("{age:>6}")
+            format!("{age:>7}")
         }
         Fact::Key => item_key(&item.key),
         Fact::Finding => format!("{} {}", words::finding_sign(finding.kind), words::finding(finding.kind)),

@@ -105,6 +105,9 @@ fn draw_filter(model: &Model, filter: &FilterBox, frame: &mut Frame<'_>, notice:
     parts.extend(footer_of(Place::Filter).filter_map(|binding| {
         Some(Span::raw(format!("{} {}", binding.keys.first()?.spelled(), binding.label)))
     }));
-    parts.push(Span::styled("kind:invoice finding:stuck verdict:unknown advice:retry age>2h -word", model.theme.quiet()));
+    parts.push(Span::styled(
+        "kind:invoice finding:stuck verdict:unknown advice:retry age>2h -word",
+        model.theme.quiet(),
+    ));
     frame.render_widget(joined(parts, footer.width), footer);
 }

@@ -1,8 +1,8 @@
 //! What a source preset's file may say, and how it is checked.
 
 use super::{
-    Condition, Decisions, Detect, KindFrom, LeaseColumns, Literal, SourcePreset, StateRule, Statement, TimeColumn,
-    TimeColumns, Writing, parameters_of,
+    Condition, Decisions, Detect, KindFrom, LeaseColumns, Literal, SourcePreset, StateRule, Statement,
+    TimeColumn, TimeColumns, Writing, parameters_of,
 };
 use crate::domain::item::State;
 use crate::domain::moment::{TimeFormat, Zone, parse_duration};
@@ -226,16 +226,19 @@ impl SourceFile {
             return Err("`type` must be \"source\"".to_owned());
         }
         let need = |value: &Option<String>, field: &str| {
-            value.clone().filter(|text| !text.trim().is_empty()).ok_or_else(|| format!("`{field}` is missing"))
+            value
+                .clone()
+                .filter(|text| !text.trim().is_empty())
+                .ok_or_else(|| format!("`{field}` is missing"))
         };
         let preset = SourcePreset {
             name: name.into(),
             title: self.title.clone(),
             verified_with: self.verified_with.clone(),
-            detect: self.detect.as_ref().map(|detect| Detect {
-                table: detect.table.clone(),
-                columns: detect.columns.clone(),
-            }),
+            detect: self
+                .detect
+                .as_ref()
+                .map(|detect| Detect { table: detect.table.clone(), columns: detect.columns.clone() }),
             table: need(&self.table, "table")?,
             key: self.checked_key()?,
             status: need(&self.status, "status")?,
@@ -275,13 +278,21 @@ impl SourceFile {
 
     fn checked_version(&self) -> Result<Vec<String>, String> {
         if self.version.is_empty() {
-            return Err("`version` is missing: name the columns that must be unchanged when a decision is written".to_owned());
+            return Err(
+                "`version` is missing: name the columns that must be unchanged when a decision is written"
+                    .to_owned(),
+            );
         }
         Ok(self.version.clone())
     }
 
     fn checked_states(&self) -> Result<Vec<StateRule>, String> {
-        let rules = self.state.iter().enumerate().map(|(at, rule)| rule.checked(at + 1)).collect::<Result<Vec<_>, _>>()?;
+        let rules = self
+            .state
+            .iter()
+            .enumerate()
+            .map(|(at, rule)| rule.checked(at + 1))
+            .collect::<Result<Vec<_>, _>>()?;
         for needed in [State::Running, State::Failed, State::Done] {
             if !rules.iter().any(|rule| rule.state == needed) {
                 return Err(format!("no `[[state]]` rule says what is \"{needed}\""));
@@ -301,9 +312,8 @@ impl SourceFile {
                 escalate: Writing::Statements { statements: Vec::new(), leaves: Leaves::Unchanged },
             });
         };
-        let late_writer = file
-            .late_writer
-            .ok_or("`decisions.late_writer` is missing: \"guarded\" or \"unguarded\"")?;
+        let late_writer =
+            file.late_writer.ok_or("`decisions.late_writer` is missing: \"guarded\" or \"unguarded\"")?;
         let of = |writing: &Option<WritingFile>, name: &str| match writing {
             Some(writing) => writing.checked(name),
             None => Ok(nothing("its statements are not configured")),
@@ -312,7 +322,12 @@ impl SourceFile {
             Some(writing) => writing.checked("escalate")?,
             None => Writing::Statements { statements: Vec::new(), leaves: Leaves::Unchanged },
         };
-        Ok(Decisions { late_writer, done: of(&file.done, "done")?, retry: of(&file.retry, "retry")?, escalate })
+        Ok(Decisions {
+            late_writer,
+            done: of(&file.done, "done")?,
+            retry: of(&file.retry, "retry")?,
+            escalate,
+        })
     }
 }
 
@@ -322,9 +337,9 @@ fn zone(text: Option<&str>) -> Result<Zone, String> {
         Some("unclear") => Ok(Zone::Unclear),
         Some(offset) => {
             let sample = format!("2000-01-01T00:00:00{offset}");
-            chrono::DateTime::parse_from_rfc3339(&sample)
-                .map(|at| Zone::Fixed(*at.offset()))
-                .map_err(|_| format!("zone `{offset}` must be \"UTC\", an offset such as \"-03:00\", or \"unclear\""))
+            chrono::DateTime::parse_from_rfc3339(&sample).map(|at| Zone::Fixed(*at.offset())).map_err(|_| {
+                format!("zone `{offset}` must be \"UTC\", an offset such as \"-03:00\", or \"unclear\"")
+            })
         }
     }
 }
@@ -388,9 +403,11 @@ impl StateFile {
         }
         when.extend(self.when_null.iter().cloned().map(Condition::IsNull));
         when.extend(self.when_not_null.iter().cloned().map(Condition::IsNotNull));
-        when.extend(self.when_begins_with.iter().map(|(column, text)| {
-            Condition::BeginsWith(column.clone(), text.clone())
-        }));
+        when.extend(
+            self.when_begins_with
+                .iter()
+                .map(|(column, text)| Condition::BeginsWith(column.clone(), text.clone())),
+        );
         when.extend(self.when_sql.iter().cloned().map(Condition::Sql));
         if when.is_empty() {
             return Err(format!("`[[state]]` rule {number} has no condition"));
@@ -419,39 +436,55 @@ impl WritingFile {
         let leaves = match self.leaves.as_deref() {
             Some("absent") => Leaves::Absent,
             Some("unchanged") => Leaves::Unchanged,
-            Some(word) => State::ALL
-                .into_iter()
-                .find(|state| state.as_str() == word)
-                .map(Leaves::State)
-                .ok_or_else(|| format!("`decisions.{name}.leaves` must be \"absent\", \"unchanged\" or a state"))?,
+            Some(word) => {
+                State::ALL.into_iter().find(|state| state.as_str() == word).map(Leaves::State).ok_or_else(
+                    || format!("`decisions.{name}.leaves` must be \"absent\", \"unchanged\" or a state"),
+                )?
+            }
             None if self.statements.is_empty() => Leaves::Unchanged,
-            None => return Err(format!("`decisions.{name}.leaves` is missing: what does the row look like afterwards?")),
+            None => {
+                return Err(format!(
+                    "`decisions.{name}.leaves` is missing: what does the row look like afterwards?"
+                ));
+            }
         };
         if self.statements.is_empty() && name != "escalate" {
-            return Err(format!("`decisions.{name}` has no statements; say `unsupported = \"why\"` if there are none"));
+            return Err(format!(
+                "`decisions.{name}` has no statements; say `unsupported = \"why\"` if there are none"
+            ));
         }
-        let statements =
-            self.statements.iter().map(|s| Statement { sql: s.sql.clone(), rows: s.rows }).collect::<Vec<_>>();
+        let statements = self
+            .statements
+            .iter()
+            .map(|s| Statement { sql: s.sql.clone(), rows: s.rows })
+            .collect::<Vec<_>>();
         Ok(Writing::Statements { statements, leaves })
     }
 }
 
 /// Every parameter must be one that a decision can bind, and the first statement must compare before it sets.
 fn check_statements(preset: &SourcePreset) -> Result<(), String> {
-    for (name, writing) in
-        [("done", &preset.decisions.done), ("retry", &preset.decisions.retry), ("escalate", &preset.decisions.escalate)]
-    {
+    for (name, writing) in [
+        ("done", &preset.decisions.done),
+        ("retry", &preset.decisions.retry),
+        ("escalate", &preset.decisions.escalate),
+    ] {
         let Writing::Statements { statements, .. } = writing else { continue };
         for (at, statement) in statements.iter().enumerate() {
             let place = format!("`decisions.{name}` statement {}", at + 1);
             if at == 0 && !statement.sql.contains("{unchanged}") {
-                return Err(format!("{place} must have `{{unchanged}}` in its WHERE: nobody's work may be overwritten"));
+                return Err(format!(
+                    "{place} must have `{{unchanged}}` in its WHERE: nobody's work may be overwritten"
+                ));
             }
-            let odd = parameters_of(&statement.sql)
-                .into_iter()
-                .find(|parameter| !OWN_PARAMETERS.contains(&parameter.as_str()) && !parameter.starts_with(":seen_"));
+            let odd = parameters_of(&statement.sql).into_iter().find(|parameter| {
+                !OWN_PARAMETERS.contains(&parameter.as_str()) && !parameter.starts_with(":seen_")
+            });
             if let Some(parameter) = odd {
-                return Err(format!("{place} uses `{parameter}`; there are {} and :seen_<column>", OWN_PARAMETERS.join(", ")));
+                return Err(format!(
+                    "{place} uses `{parameter}`; there are {} and :seen_<column>",
+                    OWN_PARAMETERS.join(", ")
+                ));
             }
             if parameters_of(&statement.sql).iter().any(|p| p == ":now") && preset.times.written().is_none() {
                 return Err(format!("{place} uses `:now`, but no time column says how to write it"));

@@ -229,8 +229,10 @@ pub struct Statement {
 impl SourcePreset {
     /// The name of the parameter that carries a column's seen value.
     pub fn seen_parameter(column: &str) -> String {
-        let safe: String =
-            column.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+        let safe: String = column
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' })
+            .collect();
         format!(":seen_{safe}")
     }
 
@@ -241,17 +243,22 @@ impl SourcePreset {
         if let KindFrom::Column(column) = &self.kind {
             columns.push(column);
         }
-        columns.extend([&self.attempts, &self.error, &self.payload].into_iter().flatten().map(String::as_str));
+        columns
+            .extend([&self.attempts, &self.error, &self.payload].into_iter().flatten().map(String::as_str));
         columns.extend(self.version.iter().map(String::as_str));
         columns.extend(self.times.all().map(|time| time.column.as_str()));
         match &self.lease {
             LeaseColumns::None => {}
-            LeaseColumns::EndsAt(time) | LeaseColumns::Heartbeat { beat: time, .. } => columns.push(&time.column),
+            LeaseColumns::EndsAt(time) | LeaseColumns::Heartbeat { beat: time, .. } => {
+                columns.push(&time.column);
+            }
             LeaseColumns::Seconds { column, .. } => columns.push(column),
         }
         for condition in self.states.iter().flat_map(|rule| &rule.when) {
             match condition {
-                Condition::OneOf(column, _) | Condition::IsNull(column) | Condition::IsNotNull(column)
+                Condition::OneOf(column, _)
+                | Condition::IsNull(column)
+                | Condition::IsNotNull(column)
                 | Condition::BeginsWith(column, _) => columns.push(column),
                 Condition::Sql(_) => {}
             }

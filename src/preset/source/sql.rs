@@ -40,7 +40,8 @@ mod tests {
 
     #[test]
     fn parameters_are_found_outside_of_quotes() {
-        let sql = "UPDATE t SET a = :now, b = ':no' -- :no\n, \"c:d\" = x::text WHERE k IS :seen_k AND s IS :now";
+        let sql =
+            "UPDATE t SET a = :now, b = ':no' -- :no\n, \"c:d\" = x::text WHERE k IS :seen_k AND s IS :now";
         assert_eq!(parameters_of(sql), [":now", ":seen_k"]);
     }
 

@@ -65,6 +65,7 @@ struct TestScreen {
 }
 
 impl TestScreen {
+    #[expect(clippy::unnecessary_wraps, reason = "it ends the methods of a screen")]
     fn say(&self, what: impl Into<String>) -> io::Result<()> {
         self.log.lock().unwrap().push(what.into());
         Ok(())

@@ -54,7 +54,9 @@ fn spell(message: &Message) -> String {
         }
         Message::Item(ItemMessage::Opened { run, .. }) => format!("open {run}: opened"),
         Message::Item(ItemMessage::Fault { run, .. }) => format!("open {run}: fault"),
-        Message::Item(ItemMessage::Unmasked { record_fault, .. }) => format!("unmasked: {}", record_fault.is_none()),
+        Message::Item(ItemMessage::Unmasked { record_fault, .. }) => {
+            format!("unmasked: {}", record_fault.is_none())
+        }
         Message::Settle(SettleMessage::Decided { run, key, result, .. }) => {
             let outcome = result.as_ref().as_ref().map_or("fault", |decided| decided.outcome.as_str());
             format!("decide {run}: {key} {outcome}")

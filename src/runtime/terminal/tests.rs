@@ -1,6 +1,8 @@
 //! The terminal comes back: this test binary runs itself in a pseudo-terminal, under a shell that looks at the modes before
 //! and after.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use super::*;
 use crate::console::{Message, Task};
 use crate::runtime::event_loop::{Console, drive};
@@ -152,8 +154,9 @@ impl Pty {
 
     fn file(&self, name: &str) -> String {
         let path = self.place.path().join(name);
-        self.until(name, || path.exists());
-        std::fs::read_to_string(path).unwrap()
+        let text = || std::fs::read_to_string(&path).unwrap_or_default();
+        self.until(name, || !text().is_empty());
+        text()
     }
 
     /// Nothing of the console is left on the terminal.
@@ -217,7 +220,7 @@ fn a_terminal_that_is_closed_ends_the_program(#[case] script: &str) {
 
 #[test]
 fn a_stop_hands_the_terminal_to_the_shell_and_takes_it_again() {
-    let script = "set -m; stty -a >before; $run; echo; echo STOPPED; stty -a >stopped; read go; fg; stty -a >after; echo OVER";
+    let script = "set -m; stty -a >before; $run; stty -a >stopped; echo; echo STOPPED; read go; fg; stty -a >after; echo OVER";
     let mut pty = Pty::start(script);
     pty.shows("READY");
     pty.press("mz");
@@ -255,7 +258,7 @@ fn without_a_terminal_there_is_no_console() {
     // Under the test runner the output is not a terminal, so the console says so and touches nothing.
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let desk = World::with_stuck(&["a"]).desk();
-    if std::io::IsTerminal::is_terminal(&io::stdout()) {
+    if io::IsTerminal::is_terminal(&io::stdout()) {
         return;
     }
     let ended = runtime.block_on(crate::runtime::run(desk, crate::runtime::Options::default()));

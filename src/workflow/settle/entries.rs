@@ -1,13 +1,15 @@
 //! What a decision writes into the audit and onto the receipts.
 
+use super::write::Grounds;
 use super::{NotOpen, Order, OrderFault};
 use crate::domain::audit::{Event, NewEntry};
-use crate::domain::decision::{Choice, Draft, Intended, Outcome};
+use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
 use crate::domain::item::Row;
+use crate::domain::mask::{mask_document, mask_json};
 use crate::domain::moment::stamp;
 use crate::ports::receipts::Receipt;
 use crate::ports::record::RecordFault;
-use crate::ports::source::{PlannedStatement, SourceFacts};
+use crate::ports::source::{Payload, PlannedStatement};
 use crate::workflow::check::{Checked, attachments_of, checked_json};
 use crate::workflow::desk::Desk;
 use crate::workflow::scan::Found;
@@ -46,7 +48,7 @@ pub(super) fn refused_before_intent(
         "reason": order.reason.as_str(),
         "insisted": order.insists,
         "why": not_open.why,
-        "row_now": not_open.now.as_ref().map(masked_row),
+        "row_now": not_open.now.as_ref().map(|row| masked_row(desk, row)),
         "check": check,
     });
     let mut entry = entry(desk, Event::Refused, decision, &order.source, &order.key, body);
@@ -55,26 +57,22 @@ pub(super) fn refused_before_intent(
 }
 
 /// The intent: everything that is known and everything that will be written, before anything is touched.
-pub(super) fn intent(
-    desk: &Desk,
-    draft: &Draft,
-    seen: &Row,
-    found: &Found,
-    checked: &Checked,
-    source: &SourceFacts,
-    statements: &[PlannedStatement],
-) -> NewEntry {
+pub(super) fn intent(desk: &Desk, permitted: &Permitted, grounds: &Grounds) -> NewEntry {
+    let Grounds { source, found, checked, statements, payload, .. } = grounds;
+    let (draft, seen, source) = (permitted.draft(), permitted.seen(), source.facts());
     let body = json!({
         "choice": draft.choice.as_str(),
         "reason": draft.reason.as_str(),
         "insisted": draft.insists,
         "risk": found.risk.as_str(),
         "check": checked_json(found, checked),
-        "row_seen": seen.to_json(),
+        "row_seen": masked_row(desk, seen),
+        "row_seen_sha256": seen.sha256(),
+        "payload": payload.as_ref().map(|payload| payload_json(desk, payload)),
         "place": source.place,
         "preset": &*source.preset,
         "late_writer": source.late_writer.as_str(),
-        "statements": statements.iter().map(statement_json).collect::<Vec<_>>(),
+        "statements": masked_statements(desk, statements),
         "escalates_to": escalation_place(desk, draft.choice),
         "process": desk.clock.process(),
     });
@@ -100,7 +98,7 @@ pub fn statement_json(statement: &PlannedStatement) -> Value {
 /// The outcome of an intended decision.
 pub(super) fn outcome(desk: &Desk, intended: &Intended, outcome: &Outcome, note: Option<&str>) -> NewEntry {
     let draft = intended.draft();
-    let (event, mut body) = outcome_json(outcome);
+    let (event, mut body) = outcome_json(desk, outcome);
     body["choice"] = json!(draft.choice.as_str());
     body["intent"] = json!(intended.intent());
     if let Some(note) = note {
@@ -110,35 +108,65 @@ pub(super) fn outcome(desk: &Desk, intended: &Intended, outcome: &Outcome, note:
 }
 
 /// The event and body of an outcome.
-pub(crate) fn outcome_json(outcome: &Outcome) -> (Event, Value) {
+pub(crate) fn outcome_json(desk: &Desk, outcome: &Outcome) -> (Event, Value) {
     match outcome {
         Outcome::Applied { before, after } => (
             Event::Applied,
-            json!({ "row_before": before.to_json(), "row_after": after.as_ref().map(Row::to_json) }),
+            json!({
+                "row_before": masked_row(desk, before),
+                "row_after": after.as_ref().map(|row| masked_row(desk, row)),
+                "row_after_sha256": after.as_ref().map(Row::sha256),
+            }),
         ),
         Outcome::Refused { why, now } => {
-            (Event::Refused, json!({ "why": why, "row_now": now.as_ref().map(masked_row) }))
+            (Event::Refused, json!({ "why": why, "row_now": now.as_ref().map(|row| masked_row(desk, row)) }))
         }
         Outcome::Failed { why } => (Event::Failed, json!({ "why": why })),
     }
 }
 
-/// A row that nobody decided on is kept to be looked at, not to be restored: masked.
-fn masked_row(row: &Row) -> Value {
-    crate::domain::mask::mask_json(&row.to_json(), &[])
+/// A row for the record: what looks secret is hidden. Whether a row is the same is told by its hash.
+fn masked_row(desk: &Desk, row: &Row) -> Value {
+    mask_json(&row.to_json(), &desk.masks())
+}
+
+/// Statements with their values, what looks secret hidden. A statement's text has no values in it.
+fn masked_statements(desk: &Desk, statements: &[PlannedStatement]) -> Vec<Value> {
+    statements
+        .iter()
+        .map(|statement| {
+            let mut shown = statement_json(statement);
+            let parameters = shown["parameters"].take();
+            shown["parameters"] = mask_json(&parameters, &desk.masks());
+            shown
+        })
+        .collect()
+}
+
+/// The payload's beginning for the record: a decision may delete the row that it was in.
+fn payload_json(desk: &Desk, payload: &Payload) -> Value {
+    let text = crate::domain::text::escape_bytes(&payload.bytes);
+    json!({ "text": mask_document(&text, &desk.masks()), "size_bytes": payload.size_bytes })
 }
 
 /// The entry that escalated an item exactly as it is now, if there is one.
-pub(super) async fn escalated_before(desk: &Desk, found: &Found, row: &Row) -> Result<Option<i64>, OrderFault> {
+pub(super) async fn escalated_before(
+    desk: &Desk,
+    found: &Found,
+    row: &Row,
+) -> Result<Option<i64>, OrderFault> {
     let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
     let item = &found.finding.item;
-    let earlier =
-        record.of_item(&item.source, item.key.as_str(), EARLIER_ENTRIES_MAX).await.map_err(OrderFault::Record)?;
-    let now = row.to_json();
+    let earlier = record
+        .of_item(&item.source, item.key.as_str(), EARLIER_ENTRIES_MAX)
+        .await
+        .map_err(OrderFault::Record)?;
+    let now = row.sha256();
     Ok(earlier.iter().find_map(|entry| {
         let body: Value = serde_json::from_str(&entry.body).ok()?;
-        let is_escalation = entry.event == Event::Applied.as_str() && body["choice"] == Choice::Escalate.as_str();
-        (is_escalation && body["row_after"] == now).then_some(entry.seq)
+        let is_escalation =
+            entry.event == Event::Applied.as_str() && body["choice"] == Choice::Escalate.as_str();
+        (is_escalation && body["row_after_sha256"] == now).then_some(entry.seq)
     }))
 }
 
@@ -179,7 +207,9 @@ impl Receipted<'_> {
         };
         receipts.write(&receipt).err().map(|what| RecordFault {
             what,
-            do_next: "The audit has the decision; mend the receipts file or take it out of the configuration.".to_owned(),
+            do_next:
+                "The audit has the decision; mend the receipts file or take it out of the configuration."
+                    .to_owned(),
         })
     }
 }
@@ -201,11 +231,11 @@ pub(super) async fn dry_run(
     prepared: &super::Prepared,
 ) -> Result<(), RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
-    let statements = prepared.statements.as_ref().map(|all| all.iter().map(statement_json).collect::<Vec<_>>());
+    let statements = prepared.statements.as_ref().map(|all| masked_statements(desk, all));
     let body = json!({
         "choice": choice.as_str(),
         "check": checked_json(&prepared.found, &prepared.checked),
-        "row": masked_row(&prepared.row),
+        "row": masked_row(desk, &prepared.row),
         "statements": statements.ok(),
     });
     let mut looked = entry(desk, Event::DryRun, Uuid::nil(), source, key, body);

@@ -9,8 +9,6 @@
 pub(crate) mod entries;
 mod write;
 
-pub(crate) use entries::outcome_json;
-pub use entries::statement_json;
 use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permission, Reason, permission};
 use crate::domain::finding::{Finding, FindingKind};
 use crate::domain::item::{Item, ItemKey, Row, State};
@@ -21,8 +19,13 @@ use crate::workflow::check::{Checked, check};
 use crate::workflow::desk::Desk;
 use crate::workflow::scan::{Found, complete, sort_out};
 use chrono::TimeDelta;
+pub(crate) use entries::outcome_json;
+pub use entries::statement_json;
 use std::sync::Arc;
 use uuid::Uuid;
+
+/// How much of a payload goes on record with a decision, in bytes: it may delete the row that the payload is in.
+const PAYLOAD_KEPT_BYTES_MAX: usize = 64 * 1024;
 
 /// What an operator orders.
 #[derive(Debug, Clone, PartialEq)]
@@ -192,7 +195,8 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
     let statements = match source.plan(order.choice, &change) {
         Ok(statements) => statements,
         Err(unsupported) => {
-            let why = format!("{} cannot {} by SQL: {}", source.facts().preset, order.choice.verb(), unsupported.0);
+            let why =
+                format!("{} cannot {} by SQL: {}", source.facts().preset, order.choice.verb(), unsupported.0);
             let not_open = NotOpen { why, now: Some(opened.row) };
             return refuse(desk, &order, decision, Some(&opened.found), not_open, None).await;
         }
@@ -211,19 +215,21 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
         reason: order.reason.clone(),
         insists: order.insists,
     };
-    let permitted = match draft.permit(opened.found.risk, &checked.judgement, &checked.advised, opened.row.clone()) {
-        Ok(permitted) => permitted,
-        Err((_, Denied { why, do_next })) => {
-            let not_open = NotOpen { why, now: Some(opened.row) };
-            let mut decided = refuse(desk, &order, decision, Some(&opened.found), not_open, Some(checked)).await?;
-            decided.do_next = Some(do_next);
-            return Ok(decided);
-        }
-    };
+    let permitted =
+        match draft.permit(opened.found.risk, &checked.judgement, &checked.advised, opened.row.clone()) {
+            Ok(permitted) => permitted,
+            Err(Denied { why, do_next }) => {
+                let not_open = NotOpen { why, now: Some(opened.row) };
+                let mut decided =
+                    refuse(desk, &order, decision, Some(&opened.found), not_open, Some(checked)).await?;
+                decided.do_next = Some(do_next);
+                return Ok(decided);
+            }
+        };
+    let payload = source.payload(&change.key, PAYLOAD_KEPT_BYTES_MAX).await.map_err(OrderFault::Source)?;
+    let grounds = write::Grounds { source, found: opened.found, checked, statements, change, payload };
     let desk = Arc::clone(desk);
-    let task = tokio::spawn(async move {
-        write::carry_out(&desk, &source, permitted, opened.found, checked, &statements, &change).await
-    });
+    let task = tokio::spawn(async move { write::carry_out(&desk, permitted, grounds).await });
     match task.await {
         Ok(decided) => decided,
         Err(_) => Err(OrderFault::Record(RecordFault {
@@ -238,7 +244,11 @@ fn find_source<'a>(desk: &'a Desk, name: &str) -> Result<&'a Arc<dyn Source>, Or
 }
 
 /// Reads an item anew and makes sure that it still needs a person.
-async fn open(desk: &Desk, source: &Arc<dyn Source>, key: &str) -> Result<Result<Opened, NotOpen>, SourceFault> {
+async fn open(
+    desk: &Desk,
+    source: &Arc<dyn Source>,
+    key: &str,
+) -> Result<Result<Opened, NotOpen>, SourceFault> {
     let Some(reading) = source.read(key).await? else {
         return Ok(Err(NotOpen { why: "the source has no such item".to_owned(), now: None }));
     };
@@ -320,7 +330,8 @@ async fn refuse(
     let placed = record.append(vec![entry]).await.map_err(OrderFault::Record)?;
     let seq = placed.last().map(|entry| entry.seq);
     let outcome = Outcome::Refused { why: not_open.why, now: not_open.now };
-    let receipt = entries::Receipted { key: &order.key, choice: order.choice, reason: order.reason.as_str(), found };
+    let receipt =
+        entries::Receipted { key: &order.key, choice: order.choice, reason: order.reason.as_str(), found };
     let receipt_fault = receipt.write(desk, &outcome, checked.as_ref(), seq);
     Ok(Decided {
         decision,
@@ -363,9 +374,11 @@ pub(super) async fn reread_with_key(
     let clock_gap = reading.source_now - desk.clock.now();
     let (key, status) = (reading.item.key.clone(), Arc::clone(&reading.item.status));
     let found = match sort_out(desk, reading.item, reading.source_now) {
-        Some(finding) => {
-            Some(complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?)
-        }
+        Some(finding) => Some(
+            complete(desk, source, finding, Some(&reading.row), clock_gap)
+                .await
+                .map_err(OrderFault::Source)?,
+        ),
         None => None,
     };
     Ok(Some((key, Reread { found, status, row: reading.row })))
@@ -382,7 +395,8 @@ pub async fn look_up(desk: &Desk, source_name: &str, key: &str) -> Result<Option
     let sorted = sort_out(desk, reading.item.clone(), reading.source_now);
     let is_finding = sorted.is_some();
     let finding = sorted.unwrap_or_else(|| asked_about(reading.item, reading.source_now));
-    let found = complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?;
+    let found =
+        complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?;
     Ok(Some((found, is_finding)))
 }
 

@@ -6,27 +6,38 @@ use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
 use crate::ports::escalation::Notice;
 use crate::ports::record::RecordFault;
-use crate::ports::source::{Applied, Change, PlannedStatement, Source, SourceFault};
+use crate::ports::source::{Applied, Change, Payload, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::Checked;
 use crate::workflow::desk::Desk;
-use crate::workflow::recover::{compare, is_new};
+use crate::workflow::recover::{Seen, compare, is_new};
 use crate::workflow::scan::Found;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
+/// What a decision rests on and what it is going to write.
+pub(super) struct Grounds {
+    /// The source that is written.
+    pub(super) source: Arc<dyn Source>,
+    /// The finding as it is now.
+    pub(super) found: Found,
+    /// The check right before.
+    pub(super) checked: Checked,
+    /// The statements with their values.
+    pub(super) statements: Vec<PlannedStatement>,
+    /// What the source is given.
+    pub(super) change: Change,
+    /// The payload's beginning; `None` where the source keeps none.
+    pub(super) payload: Option<Payload>,
+}
+
 /// Records the intent, touches what is to be touched, records the outcome.
 pub(super) async fn carry_out(
     desk: &Desk,
-    source: &Arc<dyn Source>,
     permitted: Permitted,
-    found: Found,
-    checked: Checked,
-    statements: &[PlannedStatement],
-    change: &Change,
+    grounds: Grounds,
 ) -> Result<Decided, OrderFault> {
     let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
-    let intent =
-        entries::intent(desk, permitted.draft(), permitted.seen(), &found, &checked, source.facts(), statements);
+    let intent = entries::intent(desk, &permitted, &grounds);
     let placed = record.append(vec![intent]).await.map_err(OrderFault::Record)?;
     let Some(seq) = placed.last().map(|entry| entry.seq) else {
         return Err(OrderFault::Record(RecordFault {
@@ -35,7 +46,7 @@ pub(super) async fn carry_out(
         }));
     };
     let intended = permitted.intended(seq);
-    let (outcome, note) = touch(desk, source, &intended, &found, &checked, statements, change).await;
+    let (outcome, note) = touch(desk, &intended, &grounds).await;
     let ended = record.append(vec![entries::outcome(desk, &intended, &outcome, note.as_deref())]).await;
     let (entry, fault) = match ended {
         Ok(placed) => (placed.last().map(|entry| entry.seq), None),
@@ -46,15 +57,15 @@ pub(super) async fn carry_out(
         key: draft.key.as_str(),
         choice: draft.choice,
         reason: draft.reason.as_str(),
-        found: Some(&found),
+        found: Some(&grounds.found),
     };
-    let receipt_fault = receipt.write(desk, &outcome, Some(&checked), entry);
+    let receipt_fault = receipt.write(desk, &outcome, Some(&grounds.checked), entry);
     Ok(Decided {
         decision: draft.id,
         choice: draft.choice,
         do_next: next_step(&outcome),
         outcome,
-        checked: Some(checked),
+        checked: Some(grounds.checked),
         entry,
         record_fault: fault.or(receipt_fault),
     })
@@ -64,26 +75,23 @@ fn next_step(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Applied { .. } => None,
         Outcome::Refused { .. } => Some("Look at it as it is now, then decide again.".to_owned()),
-        Outcome::Failed { .. } => Some("Run `unstuck doctor`, look at the item, then decide again.".to_owned()),
+        Outcome::Failed { .. } => {
+            Some("Run `unstuck doctor`, look at the item, then decide again.".to_owned())
+        }
     }
 }
 
-async fn touch(
-    desk: &Desk,
-    source: &Arc<dyn Source>,
-    intended: &Intended,
-    found: &Found,
-    checked: &Checked,
-    statements: &[PlannedStatement],
-    change: &Change,
-) -> (Outcome, Option<String>) {
+async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> (Outcome, Option<String>) {
+    let Grounds { source, found, checked, statements, change, .. } = grounds;
     let mut note = None;
     if intended.draft().choice == Choice::Escalate
         && let Some(escalation) = &desk.escalation
     {
         match escalation.send(&notice_of(intended, found, checked)).await {
             Ok(answer) => note = Some(answer),
-            Err(why) => return (Outcome::Failed { why: format!("the escalation was not taken: {why}") }, None),
+            Err(why) => {
+                return (Outcome::Failed { why: format!("the escalation was not taken: {why}") }, None);
+            }
         }
     }
     let choice = intended.draft().choice;
@@ -133,16 +141,21 @@ async fn read_back(
         }
     };
     if reading.as_ref().is_some_and(|reading| reading.row == change.seen) {
-        return Outcome::Failed { why: format!("nothing was written (the row is as it was): {}", fault.what) };
+        return Outcome::Failed {
+            why: format!("nothing was written (the row is as it was): {}", fault.what),
+        };
     }
     let state = if reading.is_some() { "changed" } else { "gone" };
     let parameters = statements.iter().flat_map(|statement| &statement.parameters);
     let planned: Vec<Cell> =
         parameters.filter(|(name, cell)| is_new(name, cell)).map(|(_, cell)| cell.clone()).collect();
-    match compare(&**source, choice, change.seen.clone(), reading, &planned, false) {
+    match compare(&**source, choice, Seen::of(&change.seen), reading, &planned, false) {
         applied @ Outcome::Applied { .. } => applied,
         Outcome::Refused { .. } | Outcome::Failed { .. } => Outcome::Failed {
-            why: format!("the commit was not confirmed, and the row is {state} now by somebody else: {}", fault.what),
+            why: format!(
+                "the commit was not confirmed, and the row is {state} now by somebody else: {}",
+                fault.what
+            ),
         },
     }
 }

@@ -59,7 +59,7 @@ async fn every_page_is_read_or_nothing_counts(
 
 #[tokio::test]
 async fn an_address_of_the_next_page_is_followed_on_the_same_host_only() {
-    let trap = Scripted::start(vec![super::server::answer("200 OK", "", r#"{"data":[],"next":null}"#)]).await;
+    let trap = Scripted::start(vec![server::answer("200 OK", "", r#"{"data":[],"next":null}"#)]).await;
     for (next, expected, asked) in [
         ("/v1/charges?page=2".to_owned(), Ok(vec!["1:succeeded".to_owned(), "2:succeeded".to_owned()]), 2),
         (format!("{}/v1/charges", trap.base), Err(F::Redirect), 1),

@@ -50,7 +50,7 @@ async fn a_huge_error_keeps_its_ends(#[case] value: &str, #[case] begins: &str, 
         File::with(&format!("{TABLES} INSERT INTO jobs VALUES ('a','failed','2026-05-04 10:00:00',{value})"));
     let items = scan_all(&file.preset("jobs"), &everything()).await;
     let LastError::Text(error) = &items[0].last_error else { panic!("{:?}", items[0].last_error) };
-    assert!(error.starts_with(begins) && error.ends_with(ends), "{:.20}", error);
+    assert!(error.starts_with(begins) && error.ends_with(ends), "{error:.20}");
     assert!(error.len() < 20_000, "{} bytes", error.len());
 }
 

@@ -14,7 +14,7 @@ mod times;
 use super::SqliteSource;
 use crate::domain::cell::Cell;
 use crate::domain::item::Item;
-use crate::ports::source::{Change, Cursor, Reading, Source, SourceFault, Wanted};
+use crate::ports::source::{Change, Reading, Source, SourceFault, Wanted};
 use crate::preset::catalogue::Catalogue;
 use crate::preset::source::SourcePreset;
 use crate::preset::source::file::SourceFile;
@@ -140,6 +140,12 @@ fn change_of(reading: &Reading) -> Change {
     }
 }
 
+/// SQLite's clock is the machine's, so a test of ages asks the machine.
+fn now() -> DateTime<Utc> {
+    use crate::ports::clock::Clock;
+    crate::adapters::system::SystemClock.now()
+}
+
 fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
@@ -168,9 +174,4 @@ fn dump(path: &Path, table: &str) -> Vec<String> {
 fn cell_named(item: &Item, name: &str) -> Cell {
     let found = item.fields.iter().find(|(known, _): &&(Arc<str>, Cell)| &**known == name);
     found.map(|(_, cell)| cell.clone()).unwrap()
-}
-
-/// A cursor is opaque: only whether there is one may be looked at.
-fn goes_on(next: &Option<Cursor>) -> bool {
-    next.is_some()
 }

@@ -9,7 +9,7 @@ fn plan_of(file: &File, source: &SqliteSource) -> String {
     let sql = crate::adapters::sqlite::query::scan_sql(
         &source.inner.preset,
         Some("rowid"),
-        (Utc::now() - TimeDelta::minutes(30), Utc::now()),
+        (now() - TimeDelta::minutes(30), now()),
         5_000,
     );
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
