@@ -8,7 +8,7 @@ use crate::adapters::record::export::{export_csv, export_json_lines};
 use crate::adapters::record::verify::verify;
 use crate::domain::audit::Entry;
 use crate::domain::text::{clean, clean_cut};
-use crate::output::json;
+use crate::output::{json, say};
 use crate::ports::record::Record;
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
@@ -50,7 +50,7 @@ async fn list(path: &Path, key: Option<&str>, limit: usize, as_json: bool) -> Re
     }
     out.flush()?;
     if shown == 0 {
-        eprintln!("No entries.");
+        say::aside("No entries.");
     }
     Ok(Exit::Fine)
 }
@@ -100,17 +100,16 @@ fn entry_row(entry: &Entry) -> String {
 
 fn verify_file(path: &Path) -> Result<Exit, Failure> {
     let verified = verify(path)?;
+    let shown = clean(&path.display().to_string());
     if verified.is_whole() {
-        println!(
-            "{}: {} entries, the chain is whole (head {})",
-            path.display(),
-            verified.entries,
-            verified.head
-        );
+        say::line(format_args!(
+            "{shown}: {} entries, the chain is whole (head {})",
+            verified.entries, verified.head
+        ))?;
         return Ok(Exit::Fine);
     }
     for flaw in &verified.flaws {
-        println!("{}: {}", path.display(), clean(&flaw.to_string()));
+        say::line(format_args!("{shown}: {}", clean(&flaw.to_string())))?;
     }
     Err(Failure::new(
         Exit::No,
@@ -120,10 +119,38 @@ fn verify_file(path: &Path) -> Result<Exit, Failure> {
 }
 
 fn export_file(path: &Path, format: ExportFormat) -> Result<Exit, Failure> {
-    let mut out = BufWriter::new(std::io::stdout());
-    match format {
-        ExportFormat::Json => export_json_lines(path, &mut out)?,
-        ExportFormat::Csv => export_csv(path, &mut out)?,
+    let mut out = Heard { out: BufWriter::new(std::io::stdout()), gone: false };
+    let exported = match format {
+        ExportFormat::Json => export_json_lines(path, &mut out),
+        ExportFormat::Csv => export_csv(path, &mut out),
     };
-    Ok(Exit::Fine)
+    match exported {
+        Err(_) if out.gone => Ok(Exit::Fine),
+        other => Ok(other.map(|_| Exit::Fine)?),
+    }
+}
+
+/// An output that remembers whether its reader has gone (`| head`), which is no fault of the audit.
+struct Heard<W> {
+    out: W,
+    gone: bool,
+}
+
+impl<W: Write> Heard<W> {
+    fn note<T>(&mut self, result: std::io::Result<T>) -> std::io::Result<T> {
+        self.gone |= result.as_ref().is_err_and(|fault| fault.kind() == std::io::ErrorKind::BrokenPipe);
+        result
+    }
+}
+
+impl<W: Write> Write for Heard<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let result = self.out.write(bytes);
+        self.note(result)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let result = self.out.flush();
+        self.note(result)
+    }
 }

@@ -6,7 +6,7 @@ use super::list::Printer;
 use super::session::{self, AuditUse};
 use crate::domain::evidence::FaultKind;
 use crate::domain::filter::{Facts, Filter};
-use crate::output::{FindingLine, table};
+use crate::output::{FindingLine, say, table};
 use crate::ports::source::Source;
 use crate::runtime::interrupt;
 use crate::runtime::progress::Progress;
@@ -39,6 +39,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
         findings_count: 0,
         told: BTreeSet::new(),
     };
+    session::tell_unread(&settings, &mut run.worst);
     let sources = session::sources(&desk, arguments.source.as_deref())?;
     if arguments.all {
         run.check_findings(&sources).await?;
@@ -49,7 +50,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
     let (worst, findings_count) = (run.worst, run.findings_count);
     run.printer.finish()?;
     if stopped {
-        eprintln!("Stopped: what was answered is printed and on record.");
+        say::aside("Stopped: what was answered is printed and on record.");
         return Ok(Exit::Interrupted);
     }
     if worst == Exit::Fine && arguments.fail_on_findings && findings_count > 0 {
@@ -115,7 +116,7 @@ impl Run<'_> {
                     format!("no source has an item `{key}`"),
                     "`unstuck list` shows the keys of the findings.",
                 );
-                eprintln!("{failure}");
+                say::aside(&failure);
                 self.worst = self.worst.max(failure.exit);
             }
         }
@@ -124,7 +125,7 @@ impl Run<'_> {
 
     fn tell_order_fault(&mut self, fault: crate::workflow::settle::OrderFault) {
         let failure = Failure::from(fault);
-        eprintln!("{failure}");
+        say::aside(&failure);
         self.worst = self.worst.max(failure.exit);
     }
 
@@ -193,7 +194,7 @@ impl Run<'_> {
 
     fn tell_once(&mut self, progress: &Progress, what: &str, do_next: &str) {
         if self.told.len() < TOLD_MAX && self.told.insert(what.to_owned()) {
-            progress.aside(|| eprintln!("{}", Failure::new(Exit::Fine, what, do_next)));
+            progress.aside(|| say::aside(Failure::new(Exit::Fine, what, do_next)));
         }
     }
 }

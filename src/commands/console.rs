@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Opens the console on the configured sources.
 pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     let settings = session::settings(common)?;
+    if let Some(fault) = settings.unread.first() {
+        return Err(fault.clone().into());
+    }
     let desk = session::desk(common, &settings, AuditUse::Write)?;
     open(desk, None).await
 }

@@ -7,7 +7,7 @@ use super::session::{self, AuditUse};
 use crate::domain::advice::Advice;
 use crate::domain::decision::{Choice, Outcome, Permission, Reason};
 use crate::domain::text::clean;
-use crate::output::json;
+use crate::output::{json, say};
 use crate::ports::source::{LateWriter, Source};
 use crate::runtime::interrupt;
 use crate::runtime::progress::Progress;
@@ -27,6 +27,7 @@ pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Fai
         return Err(Failure::usage("the reason says nothing", "Say why, in words: it goes on record."));
     };
     let settings = session::settings(common)?;
+    refuse_unread(&settings)?;
     let desk = session::desk(common, &settings, AuditUse::Write)?;
     if desk.read_only && !arguments.dry_run {
         return Err(settle::OrderFault::ReadOnly.into());
@@ -36,6 +37,11 @@ pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Fai
         Some(key) => one(&desk, arguments, choice, reason, key).await,
         None => many(&desk, arguments, choice, reason).await,
     }
+}
+
+/// A key may be in the database that could not be read: nothing is decided while that is open.
+fn refuse_unread(settings: &crate::config::Settings) -> Result<(), Failure> {
+    settings.unread.first().map_or(Ok(()), |fault| Err(fault.clone().into()))
 }
 
 fn choice_of(arguments: ChoiceArguments) -> Choice {
@@ -112,12 +118,12 @@ async fn dry_run(
         }
     };
     if let Err(fault) = settle::record_dry_run(desk, source, key, choice, &prepared).await {
-        eprintln!("{}", Failure::from(fault));
+        say::aside(Failure::from(fault));
     }
     if as_json {
-        println!("{}", json::line(&dry_run_json(&prepared, choice)));
+        say::line(json::line(&dry_run_json(&prepared, choice)))?;
     } else {
-        print_dry_run(&prepared, choice);
+        print_dry_run(&prepared, choice)?;
     }
     Ok(match (&prepared.permission, &prepared.statements) {
         (Permission::Granted(_), Ok(_)) => Exit::Fine,
@@ -151,38 +157,46 @@ fn permission_words(permission: &Permission) -> (&'static str, Vec<String>) {
     }
 }
 
-fn print_dry_run(prepared: &Prepared, choice: Choice) {
+fn print_dry_run(prepared: &Prepared, choice: Choice) -> std::io::Result<()> {
     let (permitted, told) = permission_words(&prepared.permission);
-    println!("Dry run: nothing was written.");
-    println!("verdict    {}", prepared.checked.verdict());
-    println!("advice     {}", prepared.checked.advice());
+    say::line("Dry run: nothing was written.")?;
+    say::line(format_args!("verdict    {}", prepared.checked.verdict()))?;
+    say::line(format_args!("advice     {}", prepared.checked.advice()))?;
     for reason in &prepared.checked.advised.reasons {
-        println!("           {}", clean(reason));
+        say::line(format_args!("           {}", clean(reason)))?;
     }
-    println!("permitted  {permitted}");
+    say::line(format_args!("permitted  {permitted}"))?;
     for sentence in told {
-        println!("           {}", clean(&sentence));
+        say::line(format_args!("           {}", clean(&sentence)))?;
     }
     match &prepared.statements {
-        Err(why) => println!("statements none: {}", clean(why)),
+        Err(why) => say::line(format_args!("statements none: {}", clean(why)))?,
         Ok(statements) if statements.is_empty() => {
-            println!("statements none: {} writes nothing here", choice.verb());
+            say::line(format_args!("statements none: {} writes nothing here", choice.verb()))?;
         }
         Ok(statements) => {
             for statement in statements {
-                println!("statement  {} -- must change {} row(s)", clean(&statement.sql), statement.rows);
+                say::line(format_args!(
+                    "statement  {} -- must change {} row(s)",
+                    clean(&statement.sql),
+                    statement.rows
+                ))?;
                 for (name, cell) in &statement.parameters {
-                    println!("           {name} = {}", crate::domain::mask::mask_text(&cell.shown()));
+                    say::line(format_args!(
+                        "           {name} = {}",
+                        crate::domain::mask::mask_text(&cell.shown())
+                    ))?;
                 }
             }
         }
     }
     if prepared.late_writer == LateWriter::Unguarded {
-        println!("late       A worker that still lives would overwrite this later.");
+        say::line("late       A worker that still lives would overwrite this later.")?;
     }
     if let Some(place) = &prepared.escalates_to {
-        println!("sends      {}", clean(place));
+        say::line(format_args!("sends      {}", clean(place)))?;
     }
+    Ok(())
 }
 
 fn exit_of(decided: &Decided) -> Exit {
@@ -209,17 +223,19 @@ fn tell(order: &Order, decided: &Decided, as_json: bool) {
             "decision": decided.decision.to_string(),
             "audit": decided.entry,
         });
-        println!("{}", json::line(&line));
+        // What was decided is decided, whether or not anybody still reads it.
+        let _closed = say::line(json::line(&line));
     } else if why.is_none() {
         let entry = decided.entry.map(|entry| format!(" (audit entry {entry})")).unwrap_or_default();
-        println!("{}: {} applied{entry}", clean(&order.key), order.choice.verb());
+        let _closed =
+            say::line(format_args!("{}: {} applied{entry}", clean(&order.key), order.choice.verb()));
     }
     if let Some(why) = why {
         let what = format!("{}: {} {}: {why}", order.key, order.choice.verb(), decided.outcome.as_str());
-        eprintln!("{}", Failure::new(Exit::No, what, decided.do_next.clone().unwrap_or_default()));
+        say::aside(Failure::new(Exit::No, what, decided.do_next.clone().unwrap_or_default()));
     }
     if let Some(fault) = &decided.record_fault {
-        eprintln!("{}", Failure::from(fault.clone()));
+        say::aside(Failure::from(fault.clone()));
     }
 }
 
@@ -253,14 +269,19 @@ async fn many(desk: &Arc<Desk>, arguments: &Decide, choice: Choice, reason: Reas
     }
     if arguments.dry_run {
         for order in &orders {
-            println!("would {}: {} {}", choice.verb(), clean(&order.source), clean(&order.key));
+            say::line(format_args!(
+                "would {}: {} {}",
+                choice.verb(),
+                clean(&order.source),
+                clean(&order.key)
+            ))?;
         }
-        println!(
+        say::line(format_args!(
             "{} to {}, {} left out (their advice is another)",
             orders.len(),
             choice.verb(),
             summary.left_out
-        );
+        ))?;
         return Ok(worst);
     }
     if !confirmed(orders.len(), choice, arguments.filter.as_deref())? {
@@ -332,7 +353,7 @@ async fn check_all(
     let mut all = Vec::new();
     while let Some(batch) = answered.next().await {
         if let Err(fault) = record_batch(desk, &batch).await {
-            progress.aside(|| eprintln!("{}", Failure::from(fault)));
+            progress.aside(|| say::aside(Failure::from(fault)));
         }
         for _ in &batch {
             progress.advance();
@@ -373,7 +394,7 @@ async fn settle_one(
         // Without an audit nothing more can be decided; a source that cannot be read skips its item.
         Err(fault @ (settle::OrderFault::Record(_) | settle::OrderFault::ReadOnly)) => Err(fault.into()),
         Err(fault @ (settle::OrderFault::Source(_) | settle::OrderFault::NoSuchSource(_))) => {
-            eprintln!("{}", Failure::from(fault));
+            say::aside(Failure::from(fault));
             summary.failed.push(order.key);
             Ok(())
         }
@@ -385,7 +406,7 @@ fn tell_summary(summary: &Summary, choice: Choice) {
         let shown: Vec<String> = keys.iter().map(|key| clean(key)).collect();
         if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) }
     };
-    eprintln!(
+    say::aside(format_args!(
         "{}: {} applied, {} refused{}, {} failed{}, {} left out (their advice is another)",
         choice.verb(),
         summary.applied,
@@ -394,5 +415,5 @@ fn tell_summary(summary: &Summary, choice: Choice) {
         summary.failed.len(),
         ids(&summary.failed),
         summary.left_out,
-    );
+    ));
 }

@@ -7,6 +7,7 @@ use super::session::{self, AuditUse};
 use crate::adapters::system::SystemClock;
 use crate::demo::score::{Said, Score};
 use crate::demo::stage::Stage;
+use crate::output::say;
 use crate::ports::clock::Clock;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
@@ -28,12 +29,15 @@ pub(super) async fn run(common: &Common, arguments: &Demo) -> Result<Exit, Failu
 }
 
 async fn headless(stage: &Stage, desk: &Desk, seed: u64) -> Result<Exit, Failure> {
-    println!("demo: seed {seed}, folder {} (removed at the end)", stage.folder.path().display());
+    say::line(format_args!(
+        "demo: seed {seed}, folder {} (removed at the end)",
+        stage.folder.path().display()
+    ))?;
     let found = find(desk).await?;
     let checked = ask(desk, found).await?;
     print_checked_table(&checked)?;
     let score = Score::of(&stage.incident, &said(&checked));
-    println!("{score}");
+    say::line(&score)?;
     Ok(if score.is_perfect() { Exit::Fine } else { Exit::No })
 }
 

@@ -5,7 +5,7 @@ use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
 use crate::domain::evidence::Answer;
 use crate::domain::text::clean;
-use crate::output::json;
+use crate::output::{json, say};
 use crate::ports::provider::Question;
 use crate::ports::source::{Examined, Health};
 use crate::workflow::Desk;
@@ -28,29 +28,41 @@ pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Fai
     let settings = session::settings(common)?;
     let desk = session::desk(common, &settings, AuditUse::Write)?;
     let mut worst = Health::Good;
-    let mut print = |subject: &str, lines: Vec<Examined>| {
+    let mut print = |subject: &str, lines: Vec<Examined>| -> std::io::Result<()> {
         for line in lines {
             worst = worst.max(line.health);
             let health = word(line.health);
             if arguments.json {
                 let line = Line { subject, what: &line.what, health, finding: &line.finding };
-                println!("{}", json::line(&line));
+                say::line(json::line(&line))?;
             } else {
-                println!("{health:<11}  {:<22}  {:<10}  {}", clean(subject), line.what, clean(&line.finding));
+                say::line(format_args!(
+                    "{health:<11}  {:<22}  {:<10}  {}",
+                    clean(subject),
+                    clean(&line.what),
+                    clean(&line.finding)
+                ))?;
             }
         }
+        Ok(())
     };
-    print("configuration", vec![configuration(settings.file.as_deref(), &settings.catalogue)]);
+    print("configuration", vec![configuration(settings.file.as_deref(), &settings.catalogue)])?;
+    let unread = settings.unread.iter().map(|fault| Examined {
+        what: "file".to_owned(),
+        health: Health::Unreachable,
+        finding: format!("{}. {}", fault.what, fault.do_next),
+    });
+    print("database", unread.collect())?;
     for source in &desk.sources {
-        print(&format!("source {}", source.facts().name), source.examine().await);
+        print(&format!("source {}", source.facts().name), source.examine().await)?;
     }
     for (name, provider) in &desk.providers {
         let line = ask(&**provider).await;
-        print(&format!("provider {name}"), vec![line]);
+        print(&format!("provider {name}"), vec![line])?;
     }
-    print("kinds", kinds(&desk));
-    print("audit", vec![audit(&desk, &settings.audit)]);
-    print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))]);
+    print("kinds", kinds(&desk))?;
+    print("audit", vec![audit(&desk, &settings.audit)])?;
+    print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;
     Ok(match worst {
         Health::Good | Health::Doubtful => Exit::Fine,
         Health::Bad => Exit::No,

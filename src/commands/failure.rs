@@ -72,7 +72,8 @@ impl fmt::Display for Failure {
 
 impl From<ConfigFault> for Failure {
     fn from(fault: ConfigFault) -> Self {
-        Self::usage(fault.what, fault.do_next)
+        let exit = if fault.is_unreachable { Exit::Unreachable } else { Exit::Usage };
+        Self::new(exit, fault.what, fault.do_next)
     }
 }
 

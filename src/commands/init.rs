@@ -5,6 +5,8 @@ use super::failure::{Exit, Failure};
 use super::session::tables_of;
 use crate::config::load::known_tables;
 use crate::config::sqlite_path;
+use crate::domain::text::is_plain;
+use crate::output::say;
 use crate::preset::catalogue::Catalogue;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -34,11 +36,12 @@ pub(super) fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
     }
     text.push_str(TAIL);
     if arguments.output == "-" {
-        print!("{text}");
+        say::text(&text)?;
         return Ok(Exit::Fine);
     }
     write_new(&arguments.output, &text)?;
-    eprintln!("Written to {}. Next: unstuck --config {} doctor", arguments.output, arguments.output);
+    let shown = crate::domain::text::clean(&arguments.output);
+    say::aside(format_args!("Written to {shown}. Next: unstuck --config {shown} doctor"));
     Ok(Exit::Fine)
 }
 
@@ -112,9 +115,18 @@ fn shown(text: &str) -> String {
     crate::domain::text::clean_cut(text, 80)
 }
 
-/// A text as TOML writes it.
+/// A text as TOML writes it, on one line and without anything hidden: a table's name may hold a line break.
 fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
+    let mut written = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => written.extend(['\\', character]),
+            plain if is_plain(plain) => written.push(plain),
+            hidden => written.push_str(&format!("\\U{:08x}", u32::from(hidden))),
+        }
+    }
+    written.push('"');
+    written
 }
 
 fn write_new(path: &str, text: &str) -> Result<(), Failure> {

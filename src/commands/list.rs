@@ -4,7 +4,7 @@ use super::arguments::{Common, Format, List};
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
 use crate::domain::filter::Filter;
-use crate::output::{FindingLine, csv_rows, json, table};
+use crate::output::{FindingLine, csv_rows, json, say, table};
 use crate::ports::source::Source;
 use crate::workflow::scan::Pages;
 use crate::workflow::{Desk, Found};
@@ -27,6 +27,7 @@ pub(super) async fn run(common: &Common, arguments: &List) -> Result<Exit, Failu
     let desk = session::desk(common, &settings, AuditUse::None)?;
     let mut printer = Printer::new(arguments.format, table::list_head());
     let mut worst = Exit::Fine;
+    session::tell_unread(&settings, &mut worst);
     for source in session::sources(&desk, arguments.source.as_deref())? {
         if let Err(fault) = print_source(&desk, &source, &filter, &mut printer).await? {
             session::tell_source_fault(fault, &mut worst);
@@ -143,7 +144,7 @@ impl Printer {
         }
         self.flush()?;
         if self.counted == 0 && matches!(self.spelling, Spelling::Text { .. }) {
-            eprintln!("No findings.");
+            say::aside("No findings.");
         }
         Ok(self.counted)
     }

@@ -2,7 +2,7 @@
 
 use super::arguments::{Common, Presets};
 use super::failure::{Exit, Failure};
-use crate::output::json;
+use crate::output::{json, say};
 use crate::preset::catalogue::{Catalogue, built_in_text};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(super) fn run(common: &Common, arguments: &Presets) -> Result<Exit, Failure>
     if let Some(name) = &arguments.name {
         return match built_in_text(name) {
             Some(text) => {
-                print!("{text}");
+                say::text(text)?;
                 Ok(Exit::Fine)
             }
             None => Err(Failure::usage(
@@ -48,17 +48,17 @@ pub(super) fn run(common: &Common, arguments: &Presets) -> Result<Exit, Failure>
     });
     for line in sources.chain(providers) {
         if arguments.json {
-            println!("{}", json::line(&line));
+            say::line(json::line(&line))?;
         } else {
             let verified = if line.verified_with.is_empty() {
                 "not yet".to_owned()
             } else {
                 line.verified_with.join(", ")
             };
-            println!(
+            say::line(format_args!(
                 "{:<9} {:<18} {}\n{:28} verified with: {verified}",
                 line.preset_type, line.name, line.title, ""
-            );
+            ))?;
         }
     }
     Ok(Exit::Fine)

@@ -5,6 +5,7 @@ use super::failure::{Exit, Failure};
 use crate::config::load::{self, Folders};
 use crate::config::{ConfigFault, Settings};
 use crate::domain::filter::Filter;
+use crate::output::say;
 use crate::ports::source::{Source, SourceFault};
 use crate::wiring;
 use crate::workflow::Desk;
@@ -49,8 +50,10 @@ fn default_file(folders: &Folders) -> Result<PathBuf, Failure> {
 
 /// The tables of a database, for detection.
 pub(super) fn tables_of(path: &Path) -> Result<Vec<(String, Vec<String>)>, ConfigFault> {
-    let tables = crate::adapters::sqlite::tables_of(path)
-        .map_err(|fault| ConfigFault::new(fault.what, fault.do_next))?;
+    let tables = crate::adapters::sqlite::tables_of(path).map_err(|fault| {
+        let is_unreachable = Failure::from(fault.clone()).exit == Exit::Unreachable;
+        ConfigFault { is_unreachable, ..ConfigFault::new(fault.what, fault.do_next) }
+    })?;
     Ok(tables
         .into_iter()
         .map(|table| (table.name, table.columns.into_iter().map(|(name, _)| name).collect()))
@@ -99,8 +102,17 @@ pub(super) fn sources(desk: &Desk, named: Option<&str>) -> Result<Vec<Arc<dyn So
 /// Tells a source's fault on stderr, so that the other sources still count, and remembers the exit code.
 pub(super) fn tell_source_fault(fault: SourceFault, worst: &mut Exit) {
     let failure = Failure::from(fault);
-    eprintln!("{failure}");
+    say::aside(&failure);
     *worst = (*worst).max(failure.exit);
+}
+
+/// Tells the databases that could not be looked into, and remembers the exit code.
+pub(super) fn tell_unread(settings: &Settings, worst: &mut Exit) {
+    for fault in &settings.unread {
+        let failure = Failure::from(fault.clone());
+        say::aside(&failure);
+        *worst = (*worst).max(failure.exit);
+    }
 }
 
 /// Turns a closed output (`| head`) into a good end.

@@ -46,6 +46,7 @@ pub(super) fn check(
             .collect::<Result<_, ConfigFault>>()?,
         escalation: file.escalation.as_ref().map(|entry| escalation(entry, folder)).transpose()?,
         providers,
+        unread: Vec::new(),
         catalogue,
         file: None,
     })

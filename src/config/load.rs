@@ -137,28 +137,39 @@ pub fn detect(
     tables_of: TablesOf<'_>,
 ) -> Result<Settings, ConfigFault> {
     let catalogue = read_catalogue(folder, None)?;
-    let mut sources = Vec::new();
+    let (mut sources, mut unread) = (Vec::new(), Vec::new());
     for url in urls {
         let path = sqlite_path(url)?;
-        let tables = tables_of(&path)?;
+        let tables = match tables_of(&path) {
+            Ok(tables) => tables,
+            // The others are still worth a look; with none of them left, this is why.
+            Err(fault) => {
+                unread.push(fault);
+                continue;
+            }
+        };
         let found = known_tables(&tables, &catalogue);
         if found.is_empty() {
             let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
             let there = if names.is_empty() {
                 "it has none".to_owned()
             } else {
-                format!("it has {}", names.join(", "))
+                format!("it has {}", crate::domain::text::clean_cut(&names.join(", "), 200))
             };
-            return Err(ConfigFault::new(
+            unread.push(ConfigFault::new(
                 format!("{}: no table that is known ({there})", path.display()),
                 "Map your table in a configuration: see config.example.toml, or run `unstuck init`.",
             ));
+            continue;
         }
         sources.extend(found.into_iter().map(|preset| SourceSettings {
             name: preset.table.clone(),
             path: path.clone(),
             preset,
         }));
+    }
+    if sources.is_empty() && !unread.is_empty() {
+        return Err(unread.remove(0));
     }
     make_names_differ(&mut sources);
     Ok(Settings {
@@ -169,6 +180,7 @@ pub fn detect(
         kinds: BTreeMap::new(),
         providers: BTreeMap::new(),
         escalation: None,
+        unread,
         catalogue,
         file: None,
     })

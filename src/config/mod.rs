@@ -17,11 +17,13 @@ pub struct ConfigFault {
     pub what: String,
     /// What to do, one line.
     pub do_next: String,
+    /// Whether a database could not be read, so that the configuration itself may be right.
+    pub is_unreachable: bool,
 }
 
 impl ConfigFault {
     /// A fault from its two lines.
     pub fn new(what: impl Into<String>, do_next: impl Into<String>) -> Self {
-        Self { what: what.into(), do_next: do_next.into() }
+        Self { what: what.into(), do_next: do_next.into(), is_unreachable: false }
     }
 }

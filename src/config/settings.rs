@@ -1,5 +1,6 @@
 //! What the program uses: everything present, everything checked.
 
+use super::ConfigFault;
 use crate::config::kind::Kind;
 use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{ProviderPreset, ProviderSettings};
@@ -26,6 +27,8 @@ pub struct Settings {
     pub providers: BTreeMap<Arc<str>, (Arc<ProviderPreset>, ProviderSettings)>,
     /// Where escalations go; `None` puts them on the record alone.
     pub escalation: Option<WebhookSettings>,
+    /// Databases that were named without a configuration and could not be looked into.
+    pub unread: Vec<ConfigFault>,
     /// Every preset there is.
     pub catalogue: Catalogue,
     /// The configuration file; `None` without one.

@@ -3,6 +3,7 @@
 pub mod csv_rows;
 pub mod finding_line;
 pub mod json;
+pub mod say;
 pub mod table;
 
 pub use finding_line::FindingLine;

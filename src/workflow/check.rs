@@ -53,7 +53,7 @@ impl Checked {
 pub async fn check(desk: &Desk, found: &Found) -> Checked {
     let kind = desk.kind(&found.finding.item.kind);
     let at = desk.clock.now();
-    let provider = match find_provider(desk, kind) {
+    let provider = match find_provider(desk, kind, &found.finding.item.kind) {
         Ok(provider) => provider,
         Err(fault) => return unanswered(kind, found, fault, at),
     };
@@ -93,9 +93,11 @@ fn unanswered(kind: &Kind, found: &Found, fault: Fault, at: DateTime<Utc>) -> Ch
     Checked { judgement, advised, key, evidence: None, at }
 }
 
-fn find_provider<'a>(desk: &'a Desk, kind: &Kind) -> Result<&'a Arc<dyn Provider>, Fault> {
+fn find_provider<'a>(desk: &'a Desk, kind: &Kind, called: &str) -> Result<&'a Arc<dyn Provider>, Fault> {
     let Some(name) = &kind.policy.check else {
-        let detail = format!("nobody is configured to ask about kind `{}`", kind.policy.kind);
+        // A kind without a policy of its own is still told by its own name.
+        let called = crate::domain::text::clean_cut(called, 40);
+        let detail = format!("nobody is configured to ask about kind `{called}`");
         return Err(Fault::new(FaultKind::NobodyToAsk, detail));
     };
     desk.providers

@@ -89,10 +89,12 @@ pub(super) fn apply(inner: &Inner, choice: Choice, change: &Change) -> Result<Ap
     })
 }
 
-/// A commit that found the file locked or full wrote nothing; of other faults one cannot be sure.
+/// A commit that found the file locked or full, or a row that others still refer to, wrote nothing; of other faults one
+/// cannot be sure.
 fn is_surely_unwritten(fault: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull, ReadOnly};
-    matches!(fault.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked | DiskFull | ReadOnly))
+    use rusqlite::ErrorCode::{ConstraintViolation, DatabaseBusy, DatabaseLocked, DiskFull, ReadOnly};
+    let code = fault.sqlite_error_code();
+    matches!(code, Some(ConstraintViolation | DatabaseBusy | DatabaseLocked | DiskFull | ReadOnly))
 }
 
 /// The error of SQLite, and whether it came from the commit itself.

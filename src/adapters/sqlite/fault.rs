@@ -15,9 +15,18 @@ pub(super) fn fault_of(path: &Path, kind: SourceFaultKind, what: &str, do_next: 
     }
 }
 
+/// SQLite's own words, without the statement they are about: that is ours, and long.
+fn told(fault: &rusqlite::Error) -> String {
+    let words = match fault {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    };
+    clean_cut(&words, 200)
+}
+
 /// What an error of SQLite means.
 pub(super) fn fault_of_sql(path: &Path, fault: &rusqlite::Error) -> SourceFault {
-    let told = clean_cut(&fault.to_string(), 200);
+    let told = told(fault);
     let (kind, what, do_next) = match fault.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => (
             SourceFaultKind::Unreachable,
@@ -57,6 +66,11 @@ pub(super) fn fault_of_sql(path: &Path, fault: &rusqlite::Error) -> SourceFault 
             SourceFaultKind::Broken,
             format!("the disk failed ({told})"),
             "Look at the system's log; then try again.",
+        ),
+        Some(ErrorCode::ConstraintViolation) => (
+            SourceFaultKind::Mismatch,
+            format!("cannot be written ({told})"),
+            "The database itself refuses this change: read its words, or escalate.",
         ),
         _ => (
             SourceFaultKind::Mismatch,

@@ -4,6 +4,7 @@ mod apply;
 mod detect;
 mod examine;
 mod fault;
+mod key;
 mod open;
 mod query;
 mod rows;
@@ -53,6 +54,13 @@ impl SqliteSource {
             unsupported: unsupported.collect(),
         };
         Self { inner: Arc::new(Inner { facts, place: Place::new(path), preset }) }
+    }
+
+    /// The same with one bound for every wait, for a test that waits in vain.
+    #[cfg(test)]
+    fn waiting_at_most(self, waits_max: std::time::Duration) -> Self {
+        let Inner { facts, place, preset } = Arc::into_inner(self.inner).expect("nobody else has it yet");
+        Self { inner: Arc::new(Inner { facts, place: place.waiting_at_most(waits_max), preset }) }
     }
 
     /// Runs blocking work on a read-only connection; dropping the future interrupts the query.

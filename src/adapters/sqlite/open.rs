@@ -15,15 +15,23 @@ const WRITE_WAITS_MAX: Duration = Duration::from_secs(10);
 /// After how many steps of SQLite's machine a query looks whether it is still wanted.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// Where a database is.
+/// Where a database is, and how long it may be waited for.
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
+    read_waits_max: Duration,
+    write_waits_max: Duration,
 }
 
 impl Place {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path }
+        Self { path, read_waits_max: READ_WAITS_MAX, write_waits_max: WRITE_WAITS_MAX }
+    }
+
+    /// The same with one bound for every wait, for a test that waits in vain.
+    #[cfg(test)]
+    pub(super) fn waiting_at_most(self, waits_max: Duration) -> Self {
+        Self { read_waits_max: waits_max, write_waits_max: waits_max, ..self }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -32,7 +40,7 @@ impl Place {
 
     /// Opens read-only. A query on it ends once `stopped` is true.
     pub(super) fn open_to_read(&self, stopped: Arc<AtomicBool>) -> Result<Connection, SourceFault> {
-        let mut connection = self.open(OpenFlags::SQLITE_OPEN_READ_ONLY, READ_WAITS_MAX)?;
+        let mut connection = self.open(OpenFlags::SQLITE_OPEN_READ_ONLY, self.read_waits_max)?;
         connection
             .pragma_update(None, "query_only", true)
             .map_err(|fault| fault_of_sql(&self.path, &fault))?;
@@ -44,7 +52,7 @@ impl Place {
 
     /// Opens to write one decision.
     pub(super) fn open_to_write(&self) -> Result<Connection, SourceFault> {
-        self.open(OpenFlags::SQLITE_OPEN_READ_WRITE, WRITE_WAITS_MAX)
+        self.open(OpenFlags::SQLITE_OPEN_READ_WRITE, self.write_waits_max)
     }
 
     fn open(&self, how: OpenFlags, waits_max: Duration) -> Result<Connection, SourceFault> {
@@ -53,13 +61,23 @@ impl Place {
             let connection = Connection::open_with_flags(&self.path, how | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             connection.busy_timeout(waits_max)?;
             // The first real look at the file: a wrong or locked one says so here.
+            let pages: i64 =
+                connection.query_row("SELECT page_count FROM pragma_page_count", [], |row| row.get(0))?;
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-            Ok(connection)
+            Ok((connection, pages))
         };
-        open().map_err(|fault| fault_of_sql(&self.path, &fault))
+        let (connection, pages) = open().map_err(|fault| fault_of_sql(&self.path, &fault))?;
+        if pages == 0 {
+            // A few bytes, which SQLite takes for a database that nobody has written to yet.
+            return Err(fault_of_sql(&self.path, &not_a_database()));
+        }
+        Ok(connection)
     }
 
     /// Says in plain words what SQLite would only call "unable to open database file".
+    ///
+    /// The file itself is left to SQLite: whoever opens and closes it beside SQLite takes away every lock that this
+    /// process holds on it (POSIX gives them to the process, not to the file's handle), also in the middle of a decision.
     fn check_file(&self) -> Result<(), SourceFault> {
         let unreachable = |what: &str, do_next: &str| {
             Err(fault_of(&self.path, SourceFaultKind::Unreachable, what, do_next))
@@ -72,12 +90,7 @@ impl Place {
                 "is empty",
                 "Check the path: an application writes its tables before its first job.",
             ),
-            Ok(_) => match std::fs::File::open(&self.path) {
-                Ok(_) => Ok(()),
-                Err(fault) => {
-                    unreachable(&format!("cannot be read ({fault})"), "Check the file's permissions.")
-                }
-            },
+            Ok(_) => Ok(()),
             Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => unreachable(
                 "does not exist",
                 "Check the path; a relative one counts from the configuration's folder.",
@@ -87,4 +100,8 @@ impl Place {
             }
         }
     }
+}
+
+fn not_a_database() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB), None)
 }

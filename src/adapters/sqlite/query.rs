@@ -3,6 +3,7 @@
 use super::Inner;
 use super::detect::columns_of;
 use super::fault::{fault_of, fault_of_sql};
+use super::key;
 use super::rows::{Named, bindable, cell_of, item_of};
 use crate::domain::cell::Cell;
 use crate::domain::item::{ItemKey, Row, State};
@@ -15,7 +16,8 @@ use std::sync::Arc;
 
 /// How much of a long error is read from each of its ends, in characters.
 const ERROR_END_CHARS: usize = 8_000;
-/// How much earlier than the policy's limit the database begins to hand out rows: pure code decides on the exact edge.
+/// How much younger than the policy's limit the rows are that the database begins to hand out: pure code decides on the
+/// exact edge.
 const PREFILTER_SLACK: TimeDelta = TimeDelta::seconds(10);
 
 /// An identifier, quoted.
@@ -110,7 +112,7 @@ fn not_young_sql(preset: &SourcePreset, cutoff: DateTime<Utc>, now: DateTime<Utc
     (!young.is_empty()).then(|| format!("NOT ({})", young.join(" OR ")))
 }
 
-fn young_sql(time: &TimeColumn, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> Option<String> {
+pub(super) fn young_sql(time: &TimeColumn, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> Option<String> {
     if time.zone != Zone::Utc {
         return None;
     }
@@ -125,12 +127,9 @@ fn young_sql(time: &TimeColumn, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> Op
     };
     match time.format {
         // As a time, never as text: an isoformat `T` sorts after a space.
-        TimeFormat::Iso => between(
-            &format!("julianday({column})"),
-            &format!("{column} GLOB '[0-9][0-9][0-9][0-9]-*'"),
-            julian(cutoff),
-            julian(now),
-        ),
+        TimeFormat::Iso => {
+            between(&format!("julianday({column})"), &is_iso_sql(&column), julian(cutoff), julian(now))
+        }
         TimeFormat::Julian => {
             between(&column, &format!("typeof({column}) = 'real'"), julian(cutoff), julian(now))
         }
@@ -141,6 +140,16 @@ fn young_sql(time: &TimeColumn, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> Op
             between(&column, &number, units(cutoff).to_string(), units(now).to_string())
         }
     }
+}
+
+/// Whether a column holds a text that SQLite reads as the same time as [`crate::domain::moment::read`]. SQLite alone
+/// would also take a date without a time, a 31st of February, an hour 24, bytes, and a text that goes on after a NUL.
+fn is_iso_sql(column: &str) -> String {
+    format!(
+        "typeof({column}) = 'text' AND length({column}) = octet_length({column}) \
+         AND {column} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9]*' \
+         AND substr({column}, 12, 2) < '24' AND date(substr({column}, 1, 10)) = substr({column}, 1, 10)"
+    )
 }
 
 /// The latest error, cut in the middle: only its ends are looked at.
@@ -226,24 +235,14 @@ pub(super) fn scan(
     wanted: &Wanted,
     after: Option<&Cursor>,
 ) -> Result<Page, SourceFault> {
-    check_columns(inner, connection)?;
+    let columns = check_columns(inner, connection)?;
     let read = || -> rusqlite::Result<Page> {
         let preset = &inner.preset;
         let source_now = clock_of(connection)?;
-        let cutoff = source_now - wanted.running_older_than - PREFILTER_SLACK;
-        let (names, selected) = selection(preset);
-        let candidates = candidates_sql(preset, cutoff, source_now);
-        let table = quoted(&preset.table);
-        let has_rowid = connection.prepare(&format!("SELECT rowid FROM {table} LIMIT 0")).is_ok();
-        // A table without row numbers is read in one page: there is nothing stable to go on from.
-        let sql = if has_rowid {
-            format!(
-                "SELECT rowid, {selected} FROM {table} WHERE rowid > ?1 AND ({candidates}) ORDER BY rowid LIMIT {}",
-                wanted.page_items_max
-            )
-        } else {
-            format!("SELECT ?1, {selected} FROM {table} WHERE {candidates}")
-        };
+        let cutoff = source_now - wanted.running_older_than + PREFILTER_SLACK;
+        let (names, _) = selection(preset);
+        let row_number = row_number_of(connection, &columns, &quoted(&preset.table));
+        let sql = scan_sql(preset, row_number, (cutoff, source_now), wanted.page_items_max);
         let mut statement = connection.prepare(&sql)?;
         let mut rows = statement.query([after.map_or(i64::MIN, |cursor| cursor.0)])?;
         let (mut items, mut read_count, mut last) = (Vec::new(), 0_usize, i64::MIN);
@@ -264,21 +263,39 @@ pub(super) fn scan(
                 ));
             }
         }
-        let is_full = has_rowid && read_count == wanted.page_items_max;
-        Ok(Page { items, next: is_full.then_some(Cursor(last)), source_now })
+        let is_full = row_number.is_some() && read_count == wanted.page_items_max;
+        let next = if is_full { last.checked_add(1).map(Cursor) } else { None };
+        Ok(Page { items, next, source_now })
     };
     read().map_err(|fault| fault_of_sql(inner.place.path(), &fault))
 }
 
-/// The condition that finds a key, and its values.
-pub(super) fn key_sql(preset: &SourcePreset) -> String {
-    let parts: Vec<String> = preset
-        .key
-        .iter()
-        .enumerate()
-        .map(|(at, column)| format!("{} IS ?{}", quoted(column), at + 1))
-        .collect();
-    parts.join(" AND ")
+/// The query of one page, from a row number (`?1`) on.
+pub(super) fn scan_sql(
+    preset: &SourcePreset,
+    row_number: Option<&str>,
+    (cutoff, now): (DateTime<Utc>, DateTime<Utc>),
+    page_items_max: usize,
+) -> String {
+    let (_, selected) = selection(preset);
+    let candidates = candidates_sql(preset, cutoff, now);
+    let table = quoted(&preset.table);
+    match row_number {
+        Some(number) => format!(
+            "SELECT {number}, {selected} FROM {table} WHERE {number} >= ?1 AND ({candidates}) \
+             ORDER BY {number} LIMIT {page_items_max}"
+        ),
+        // A table without row numbers is read in one page: there is nothing stable to go on from.
+        None => format!("SELECT ?1, {selected} FROM {table} WHERE {candidates}"),
+    }
+}
+
+/// SQLite's name for the number of a row, as long as no column has taken it; `None` for a view, and for a table without.
+fn row_number_of(connection: &Connection, columns: &[(String, String)], table: &str) -> Option<&'static str> {
+    ["rowid", "_rowid_", "oid"]
+        .into_iter()
+        .find(|name| !columns.iter().any(|(column, _)| column.eq_ignore_ascii_case(name)))
+        .filter(|name| connection.prepare(&format!("SELECT {name} FROM {table} LIMIT 0")).is_ok())
 }
 
 /// One item by what a person typed as its key.
@@ -288,64 +305,30 @@ pub(super) fn read(
     key: &str,
 ) -> Result<Option<Reading>, SourceFault> {
     check_columns(inner, connection)?;
-    let found = || -> rusqlite::Result<Option<Reading>> {
-        for parts in spellings(key, inner.preset.key.len()) {
-            if let Some(reading) = read_by_parts(inner, connection, &parts)? {
-                return Ok(Some(reading));
+    let found = || -> rusqlite::Result<Vec<Reading>> {
+        let mut readings: Vec<Reading> = Vec::new();
+        for parts in key::meanings(key, inner.preset.key.len()) {
+            if let Some(reading) = read_by_parts(inner, connection, &parts)?
+                && !readings.iter().any(|known| known.item.key == reading.item.key)
+            {
+                readings.push(reading);
             }
         }
-        Ok(None)
+        Ok(readings)
     };
-    found().map_err(|fault| fault_of_sql(inner.place.path(), &fault))
-}
-
-/// What a typed key can mean: the text, or the number it spells; several parts split at `/`.
-fn spellings(key: &str, parts_count: usize) -> Vec<Vec<Cell>> {
-    let texts: Vec<&str> = if parts_count == 1 { vec![key] } else { key.splitn(parts_count, '/').collect() };
-    let as_text: Vec<Cell> = texts.iter().map(|text| Cell::Text((*text).to_owned())).collect();
-    let as_number: Vec<Cell> = texts
-        .iter()
-        .map(|text| text.parse().map_or_else(|_| Cell::Text((*text).to_owned()), Cell::Integer))
-        .collect();
-    let as_bytes: Option<Vec<Cell>> = texts
-        .iter()
-        .map(|text| {
-            let digits = text.strip_prefix("x'")?.strip_suffix('\'')?;
-            Cell::from_json(&serde_json::json!({ "blob_hex": digits.to_lowercase() }))
-        })
-        .collect();
-    let mut meanings = vec![as_text];
-    if key.contains("\\x") {
-        meanings.push(texts.iter().map(|text| Cell::BadText(unescape_bytes(text))).collect());
+    let mut readings = found().map_err(|fault| fault_of_sql(inner.place.path(), &fault))?;
+    // What is written exactly so comes before another spelling of it: `007` is not 7 where there is a `007`.
+    if readings.iter().any(|reading| reading.item.key.as_str() == key) {
+        readings.retain(|reading| reading.item.key.as_str() == key);
     }
-    if !meanings.contains(&as_number) {
-        meanings.push(as_number);
+    // The text '7' and the number 7 look the same: nothing may be decided on the one that was not meant.
+    if readings.len() > 1 {
+        let shown = crate::domain::text::clean_cut(key, 80);
+        let what = format!("has {} items that are written `{shown}`", readings.len());
+        let do_next = "Give the preset a key whose values differ in writing, such as the row's number.";
+        return Err(fault_of(inner.place.path(), SourceFaultKind::Mismatch, &what, do_next));
     }
-    meanings.extend(as_bytes);
-    if key == "NULL" {
-        meanings.push(vec![Cell::Null]);
-    }
-    meanings.retain(|parts| parts.len() == parts_count);
-    meanings
-}
-
-/// The bytes that `\xE9` spells: keys that are not valid text are shown so.
-fn unescape_bytes(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\\x") {
-        let (head, tail) = rest.split_at(at);
-        bytes.extend_from_slice(head.as_bytes());
-        if let Some(byte) = tail.get(2..4).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            bytes.push(byte);
-            rest = tail.get(4..).unwrap_or("");
-        } else {
-            bytes.extend_from_slice(b"\\x");
-            rest = tail.get(2..).unwrap_or("");
-        }
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    bytes
+    Ok(readings.pop())
 }
 
 /// One item by its key's exact values.
@@ -356,7 +339,8 @@ pub(super) fn read_by_parts(
 ) -> rusqlite::Result<Option<Reading>> {
     let preset = &inner.preset;
     let (names, selected) = selection(preset);
-    let sql = format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", quoted(&preset.table), key_sql(preset));
+    let sql =
+        format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", quoted(&preset.table), key::find_sql(preset));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(params_from_iter(parts.iter().map(bindable)))?;
     let Some(row) = rows.next()? else { return Ok(None) };
@@ -387,7 +371,7 @@ pub(super) fn read_row(
         "SELECT {} FROM {} WHERE {} LIMIT 1",
         selected.join(", "),
         quoted(&preset.table),
-        key_sql(preset)
+        key::find_sql(preset)
     );
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(params_from_iter(parts.iter().map(bindable)))?;
@@ -414,7 +398,7 @@ pub(super) fn payload(
         let sql = format!(
             "SELECT coalesce(octet_length({column}), 0), substr(CAST({column} AS BLOB), 1, {bytes_max}) FROM {} WHERE {} LIMIT 1",
             quoted(&inner.preset.table),
-            key_sql(&inner.preset),
+            key::find_sql(&inner.preset),
             column = quoted(column),
         );
         let mut statement = connection.prepare(&sql)?;

@@ -1,0 +1,70 @@
+//! Pages: every row once, whatever the table is and whoever writes in between.
+
+use super::*;
+use pretty_assertions::assert_eq;
+use rstest::rstest;
+
+fn page_of(items_max: usize) -> Wanted {
+    Wanted { page_items_max: items_max, ..everything() }
+}
+
+const ROWS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25)
+INSERT INTO t(k, s) SELECT printf('k%02d', i), 'failed' FROM n;";
+
+#[rstest]
+#[case::plain("CREATE TABLE t (k, s);")]
+#[case::without_rowid("CREATE TABLE t (k PRIMARY KEY, s) WITHOUT ROWID;")]
+#[case::rowid_taken("CREATE TABLE t (k, s, rowid TEXT, oid TEXT);")]
+#[case::all_names_taken("CREATE TABLE t (k, s, rowid TEXT, oid TEXT, _rowid_ TEXT);")]
+#[tokio::test]
+async fn every_row_is_read_once(#[case] create: &str, #[values(1, 4, 5, 25, 26)] items_max: usize) {
+    let file = File::with(&format!("{create}{ROWS}"));
+    let items = scan_all(&file.mapped(""), &page_of(items_max)).await;
+    let expected: Vec<String> = (1..=25).map(|i| format!("k{i:02}")).collect();
+    assert_eq!(keys(&items), expected);
+}
+
+#[tokio::test]
+async fn a_view_is_read_whole() {
+    let file = File::with(&format!(
+        "CREATE TABLE u (k, s); {} CREATE VIEW t AS SELECT k, s, 1 AS rowid FROM u",
+        ROWS.replace("INTO t", "INTO u")
+    ));
+    assert_eq!(scan_all(&file.mapped(""), &page_of(4)).await.len(), 25);
+}
+
+#[tokio::test]
+async fn the_lowest_and_the_highest_row_number_are_read() {
+    let file = File::with(&format!(
+        "CREATE TABLE t (k INTEGER PRIMARY KEY, s); INSERT INTO t VALUES ({}, 'failed'), (0, 'failed'), ({}, 'failed')",
+        i64::MIN,
+        i64::MAX
+    ));
+    let items = scan_all(&file.mapped(""), &page_of(1)).await;
+    assert_eq!(keys(&items), ["-9223372036854775808", "0", "9223372036854775807"]);
+}
+
+#[tokio::test]
+async fn rows_inserted_and_removed_between_pages_shift_nothing() {
+    let file = File::with(&format!("CREATE TABLE t (k, s);{ROWS}"));
+    let source = file.mapped("");
+    let first = source.scan(&page_of(10), None).await.unwrap();
+    file.connect()
+        .execute_batch("DELETE FROM t WHERE rowid <= 3; INSERT INTO t(k, s) VALUES ('new', 'failed')")
+        .unwrap();
+    let second = source.scan(&page_of(10), first.next).await.unwrap();
+    let third = source.scan(&page_of(10), second.next).await.unwrap();
+    assert_eq!(third.next, None);
+    let all: Vec<Item> = [first.items, second.items, third.items].concat();
+    let mut expected: Vec<String> = (1..=25).map(|i| format!("k{i:02}")).collect();
+    expected.push("new".to_owned());
+    assert_eq!(keys(&all), expected);
+}
+
+#[tokio::test]
+async fn rows_that_are_no_candidates_do_not_end_a_page() {
+    let file =
+        File::with(&format!("CREATE TABLE t (k, s);{ROWS} UPDATE t SET s = 'done' WHERE rowid % 5 <> 0"));
+    let items = scan_all(&file.mapped(""), &page_of(2)).await;
+    assert_eq!(keys(&items), ["k05", "k10", "k15", "k20", "k25"]);
+}
