@@ -3,4 +3,6 @@
 mod error_class_sets;
 mod error_class_wrappers;
 #[cfg(unix)]
+mod picture;
+#[cfg(unix)]
 mod pty;
