@@ -6,4 +6,6 @@ mod documentation;
 mod error_class_sets;
 mod error_class_wrappers;
 #[cfg(unix)]
+mod picture;
+#[cfg(unix)]
 mod pty;

@@ -4,6 +4,6 @@
 
 mod ends;
 mod frames;
-mod incident;
+pub mod incident;
 mod keys;
 pub mod terminal;

@@ -4,7 +4,7 @@ use super::terminal::{Size, Terminal};
 use rstest::rstest;
 
 /// Narrows the list down to one item, which gets the cursor.
-fn find(terminal: &mut Terminal, key: &str) {
+pub fn find(terminal: &mut Terminal, key: &str) {
     terminal.press("/");
     terminal.shows("Filter: ");
     terminal.press(key);
@@ -24,7 +24,7 @@ fn clear_filter(terminal: &mut Terminal, total: usize) {
 }
 
 /// Opens a dialog, gives a reason and goes to the button, once the provider was asked.
-fn give_reason(terminal: &mut Terminal, key: &str, button: &str, reason: &str) {
+pub fn give_reason(terminal: &mut Terminal, key: &str, button: &str, reason: &str) {
     terminal.press(key);
     terminal.shows(&format!("{button}: "));
     terminal.shows("Reason [");
