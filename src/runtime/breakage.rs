@@ -1,4 +1,5 @@
 //! Breaking on purpose, for the tests that prove the terminal comes back. No release can: it needs debug assertions.
+#![expect(clippy::panic, clippy::disallowed_methods, reason = "it breaks on purpose, and never in a release")]
 
 use crossterm::event::{KeyCode, KeyEvent};
 
