@@ -125,11 +125,11 @@ pub(super) async fn drive(
                     let Ok(message) = messages.try_recv() else { break };
                     session.take(message);
                 }
-                session.take_ready_events(&mut events);
+                session.take_ready_events(&mut events).await;
             }
             event = events.next(), if !session.is_ending => {
                 session.take_event(event);
-                session.take_ready_events(&mut events);
+                session.take_ready_events(&mut events).await;
             }
             () = sleep_until(next_frame), if session.is_dirty => {
                 session.draw();
