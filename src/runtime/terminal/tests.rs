@@ -66,8 +66,15 @@ fn child() {
         let guard = TerminalGuard::enter().unwrap();
         let mut screen = Tty::open().unwrap();
         let desk = World::with_stuck(&["a"]).desk();
-        let ended =
-            drive(desk, Probe { taken: 0 }, Vec::new(), &mut screen, crate::runtime::keyboard::listen().unwrap(), signals).await;
+        let ended = drive(
+            desk,
+            Probe { taken: 0 },
+            Vec::new(),
+            &mut screen,
+            crate::runtime::keyboard::listen().unwrap(),
+            signals,
+        )
+        .await;
         drop(guard);
         ended
     });
