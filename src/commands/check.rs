@@ -144,11 +144,7 @@ impl Run<'_> {
             };
             let Some(batch) = batch else { return Ok(()) };
             if let Err(fault) = record_batch(desk, &batch).await {
-                self.tell_once(
-                    &progress,
-                    &format!("the checks are not on record: {}", fault.what),
-                    &fault.do_next,
-                );
+                self.tell_once(&progress, &format!("recording the checks: {}", fault.what), &fault.do_next);
             }
             for (found, checked) in &batch {
                 progress.advance();
