@@ -21,7 +21,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit,
         Err(failure) => {
             if failure.exit != Exit::Fine {
-                // Whoever closed the error output does not want to know.
+                // Not `eprintln!`: it panics where the terminal is gone, and nobody is there to be told.
                 let _closed_output = writeln!(std::io::stderr(), "{failure}");
             }
             failure.exit

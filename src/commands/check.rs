@@ -10,7 +10,7 @@ use crate::output::{FindingLine, say, table};
 use crate::ports::source::Source;
 use crate::runtime::interrupt;
 use crate::runtime::progress::Progress;
-use crate::workflow::scan::scan_page;
+use crate::workflow::scan::Pages;
 use crate::workflow::settle::look_up;
 use crate::workflow::sweep::{record_batch, sweep};
 use crate::workflow::{Checked, Desk, Found};
@@ -75,29 +75,22 @@ impl Run<'_> {
     async fn check_findings(&mut self, sources: &[Arc<dyn Source>]) -> Result<(), Failure> {
         let mut held: Vec<Arc<Found>> = Vec::new();
         for source in sources {
-            let mut next = None;
-            loop {
+            let mut pages = Pages::of(self.desk, source);
+            while let Some(read) = pages.next().await {
                 if self.stop.is_cancelled() {
                     return Ok(());
                 }
-                match scan_page(self.desk, source, next).await {
+                match read {
                     Ok(page) => {
                         // Verdict and advice are not known yet: those filters are applied to the answer.
                         let may_pass =
                             |found: &Found| self.filter.needs_check() || self.filter.passes(&found.facts());
                         held.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
-                        next = page.next;
                     }
-                    Err(fault) => {
-                        self.troubles.tell(&fault.into());
-                        next = None;
-                    }
+                    Err(fault) => self.troubles.tell(&fault.into()),
                 }
                 if held.len() >= FINDINGS_HELD_MAX {
                     self.check(std::mem::take(&mut held), true).await?;
-                }
-                if next.is_none() {
-                    break;
                 }
             }
         }

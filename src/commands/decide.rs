@@ -11,7 +11,7 @@ use crate::output::{json, say};
 use crate::ports::source::{LateWriter, Source};
 use crate::runtime::interrupt;
 use crate::runtime::progress::Progress;
-use crate::workflow::scan::scan_page;
+use crate::workflow::scan::Pages;
 use crate::workflow::settle::{self, Prepared, look_up, statement_json};
 use crate::workflow::sweep::{record_batch, sweep};
 use crate::workflow::{Checked, Decided, Desk, Found, Order};
@@ -336,21 +336,14 @@ async fn find_all(
 ) -> Vec<Arc<Found>> {
     let mut found = Vec::new();
     for source in sources {
-        let mut next = None;
-        loop {
-            match scan_page(desk, source, next).await {
+        let mut pages = Pages::of(desk, source);
+        while let Some(read) = pages.next().await {
+            match read {
                 Ok(page) => {
                     let may_pass = |found: &Found| filter.needs_check() || filter.passes(&found.facts());
                     found.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
-                    next = page.next;
                 }
-                Err(fault) => {
-                    troubles.tell(&fault.into());
-                    next = None;
-                }
-            }
-            if next.is_none() {
-                break;
+                Err(fault) => troubles.tell(&fault.into()),
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::demo::stage::Stage;
 use crate::output::say;
 use crate::ports::clock::Clock;
 use crate::runtime::progress::Progress;
-use crate::workflow::scan::scan_page;
+use crate::workflow::scan::Pages;
 use crate::workflow::sweep::{record_batch, sweep};
 use crate::workflow::{Checked, Desk, Found};
 use futures_util::StreamExt;
@@ -44,14 +44,9 @@ async fn headless(stage: &Stage, desk: &Desk, seed: u64) -> Result<Exit, Failure
 async fn find(desk: &Desk) -> Result<Vec<Arc<Found>>, Failure> {
     let mut all = Vec::new();
     for source in &desk.sources {
-        let mut next = None;
-        loop {
-            let page = scan_page(desk, source, next).await?;
-            all.extend(page.found.into_iter().map(Arc::new));
-            next = page.next;
-            if next.is_none() {
-                break;
-            }
+        let mut pages = Pages::of(desk, source);
+        while let Some(page) = pages.next().await {
+            all.extend(page?.found.into_iter().map(Arc::new));
         }
     }
     Ok(all)

@@ -3,6 +3,7 @@
 use crate::config::ConfigFault;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{SourceFault, SourceFaultKind};
+use crate::runtime::RuntimeFault;
 use crate::workflow::settle::OrderFault;
 use std::fmt;
 
@@ -19,6 +20,8 @@ pub enum Exit {
     Unreachable,
     /// Stopped by the operator.
     Interrupted,
+    /// The program itself broke.
+    Broken,
 }
 
 impl Exit {
@@ -31,6 +34,8 @@ impl Exit {
             Self::Unreachable => 3,
             // What shells say of a program that Ctrl-C ended.
             Self::Interrupted => 130,
+            // What every Rust program that panics says.
+            Self::Broken => 101,
         }
     }
 }
@@ -100,6 +105,21 @@ impl From<OrderFault> for Failure {
             OrderFault::Source(fault) => Self::from(fault).exit,
         };
         Self::new(exit, what, do_next)
+    }
+}
+
+impl From<RuntimeFault> for Failure {
+    fn from(fault: RuntimeFault) -> Self {
+        let exit = match fault {
+            RuntimeFault::NotATerminal => Exit::Usage,
+            RuntimeFault::Enter(_)
+            | RuntimeFault::Signals(_)
+            | RuntimeFault::Output(_)
+            | RuntimeFault::Input(_)
+            | RuntimeFault::Gone => Exit::Unreachable,
+            RuntimeFault::Panicked => Exit::Broken,
+        };
+        Self::new(exit, fault.to_string(), fault.do_next())
     }
 }
 

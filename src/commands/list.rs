@@ -6,7 +6,7 @@ use super::session::{self, AuditUse, Troubles};
 use crate::domain::filter::Filter;
 use crate::output::{FindingLine, csv_rows, json, say, table};
 use crate::ports::source::Source;
-use crate::workflow::scan::scan_page;
+use crate::workflow::scan::Pages;
 use crate::workflow::{Desk, Found};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::Arc;
@@ -48,33 +48,26 @@ async fn print_source(
     printer: &mut Printer,
 ) -> Result<Result<(), crate::ports::source::SourceFault>, Failure> {
     let mut held: Vec<Found> = Vec::new();
-    let mut next = None;
-    loop {
-        let page = match scan_page(desk, source, next).await {
-            Ok(page) => page,
-            Err(fault) => {
-                print_sorted(held, printer)?;
-                return Ok(Err(fault));
-            }
-        };
-        held.extend(page.found.into_iter().filter(|found| filter.passes(&found.facts())));
+    let mut pages = Pages::of(desk, source);
+    let mut ended = Ok(());
+    while let Some(read) = pages.next().await {
+        match read {
+            Ok(page) => held.extend(page.found.into_iter().filter(|found| filter.passes(&found.facts()))),
+            Err(fault) => ended = Err(fault),
+        }
         if held.len() > SORTED_FINDINGS_MAX {
             for found in held.drain(..) {
                 printer.print(&FindingLine::of(&found))?;
             }
         }
-        next = page.next;
-        if next.is_none() {
-            print_sorted(held, printer)?;
-            return Ok(Ok(()));
-        }
     }
-}
-
-/// No known time first, then the oldest.
-fn print_sorted(mut held: Vec<Found>, printer: &mut Printer) -> Result<(), Failure> {
-    held.sort_by_key(|found| found.finding.since);
-    held.iter().try_for_each(|found| printer.print(&FindingLine::of(found)))
+    // No known time first, then the oldest. Places are sorted, not findings: those are large.
+    let mut order: Vec<usize> = (0..held.len()).collect();
+    order.sort_by_key(|at| held.get(*at).map(|found| found.finding.since));
+    for found in order.iter().filter_map(|at| held.get(*at)) {
+        printer.print(&FindingLine::of(found))?;
+    }
+    Ok(ended)
 }
 
 /// Prints findings in one of the three spellings, buffered.

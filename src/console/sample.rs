@@ -149,7 +149,6 @@ pub fn checked(found: &Found, verdict: Verdict) -> Checked {
 pub fn page(source: &str, numbers: impl Iterator<Item = usize>) -> FoundPage {
     FoundPage {
         found: numbers.map(found).filter(|found| &*found.finding.item.source == source).collect(),
-        next: None,
         source_now: now(),
         clock_gap: TimeDelta::zero(),
     }

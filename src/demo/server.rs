@@ -87,7 +87,10 @@ impl Shared {
             (&Method::GET, ["v1", "charges", ..]) => Book::Charges,
             (&Method::GET, ["v1", "emails", ..]) => Book::Emails,
             _ => {
-                return reply(StatusCode::NOT_FOUND, &json!({ "error": { "type": "invalid_request_error" } }));
+                return reply(
+                    StatusCode::NOT_FOUND,
+                    &json!({ "error": { "type": "invalid_request_error" } }),
+                );
             }
         };
         let query: HashMap<String, String> =

@@ -134,12 +134,16 @@ pub fn read(cell: &Cell, format: TimeFormat, zone: Zone) -> Reading {
 fn read_iso(text: &str, zone: Zone) -> Reading {
     let cell = || Cell::Text(text.to_owned());
     let trimmed = text.trim();
+    // The spelling that most write, read without a format: a scan reads one time a row.
+    if let (Zone::Utc, Ok(naive)) = (zone, trimmed.parse::<NaiveDateTime>()) {
+        return believed(cell, naive.and_utc());
+    }
     if trimmed.parse::<f64>().is_ok() {
         return Reading::UnitUnclear(cut(trimmed));
     }
     let spaced = normal_iso(trimmed);
     if let Some(at) = parse_with_offset(&spaced) {
-        return believed(&cell(), at);
+        return believed(cell, at);
     }
     let Some(naive) = parse_naive(&spaced) else {
         let why = if chrono::NaiveDate::parse_from_str(&spaced, "%Y-%m-%d").is_ok() {
@@ -150,12 +154,12 @@ fn read_iso(text: &str, zone: Zone) -> Reading {
         return unreadable(&cell(), why);
     };
     match zone {
-        Zone::Utc => believed(&cell(), naive.and_utc()),
+        Zone::Utc => believed(cell, naive.and_utc()),
         Zone::Fixed(offset) => match naive.and_local_timezone(offset).single() {
-            Some(at) => believed(&cell(), at.with_timezone(&Utc)),
+            Some(at) => believed(cell, at.with_timezone(&Utc)),
             None => unreadable(&cell(), "out of range"),
         },
-        Zone::Unclear => match believed(&cell(), naive.and_utc()) {
+        Zone::Unclear => match believed(cell, naive.and_utc()) {
             Reading::Known(at) => Reading::ZoneUnclear(at),
             other => other,
         },
@@ -235,19 +239,19 @@ fn from_nanos(cell: &Cell, nanos: i128) -> Reading {
     let fraction = u32::try_from(nanos.rem_euclid(1_000_000_000));
     match (seconds, fraction) {
         (Ok(seconds), Ok(fraction)) => match DateTime::from_timestamp(seconds, fraction) {
-            Some(at) => believed(cell, at),
+            Some(at) => believed(|| cell.clone(), at),
             None => unreadable(cell, "out of range (is the unit right?)"),
         },
         _ => unreadable(cell, "out of range (is the unit right?)"),
     }
 }
 
-fn believed(cell: &Cell, at: DateTime<Utc>) -> Reading {
+fn believed(raw: impl FnOnce() -> Cell, at: DateTime<Utc>) -> Reading {
     use chrono::Datelike;
     if YEARS_BELIEVED.contains(&at.year()) {
         Reading::Known(at)
     } else {
-        unreadable(cell, "year out of range (is the unit right?)")
+        unreadable(&raw(), "year out of range (is the unit right?)")
     }
 }
 

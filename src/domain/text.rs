@@ -41,7 +41,7 @@ pub fn clean_cut(text: &str, chars_max: usize) -> String {
 /// For JSON on one line, as it is written by default: there such characters stand only inside strings, so replacing them
 /// is safe.
 pub fn escape_json(json: &str) -> String {
-    if json.chars().all(is_plain) {
+    if json.bytes().all(|byte| matches!(byte, b' '..=b'~')) || json.chars().all(is_plain) {
         return json.to_owned();
     }
     json.chars().fold(String::with_capacity(json.len() + 8), |mut shown, character| {
@@ -58,6 +58,10 @@ pub fn escape_json(json: &str) -> String {
 
 /// Whether a character may be shown as it is.
 pub fn is_plain(character: char) -> bool {
+    // Nearly all there is.
+    if matches!(character, ' '..='~') {
+        return true;
+    }
     !(character.is_control() || is_invisible(character))
 }
 

@@ -6,9 +6,12 @@
 //! finished tasks ──┘        └─> console::view ─> screen              └─> Message ─> event_loop
 //! ```
 
+#[cfg(debug_assertions)]
+mod breakage;
 pub mod event_loop;
 pub mod fault;
 pub mod interrupt;
+pub mod keyboard;
 pub mod progress;
 pub mod screen;
 pub mod signals;

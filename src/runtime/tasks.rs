@@ -14,7 +14,7 @@ use crate::ports::source::{Source, SourceFault, SourceFaultKind};
 use crate::workflow::check::Checked;
 use crate::workflow::look::{audit_page, look};
 use crate::workflow::recover::recover;
-use crate::workflow::scan::scan_page;
+use crate::workflow::scan::Pages;
 use crate::workflow::settle::{self, OrderFault};
 use crate::workflow::{Desk, Order};
 use futures_util::future::join_all;
@@ -221,20 +221,14 @@ async fn scan(outlet: Outlet, run: u64) {
 
 async fn scan_source(outlet: &Outlet, run: u64, source: &Arc<dyn Source>) {
     let name = Arc::clone(&source.facts().name);
-    let mut after = None;
-    loop {
-        let (message, next) = match scan_page(&outlet.desk, source, after).await {
-            Ok(page) => {
-                let next = page.next.clone();
-                (ScanMessage::Page { run, source: Arc::clone(&name), page }, next)
-            }
-            Err(fault) => (ScanMessage::Fault { run, source: Arc::clone(&name), fault }, None),
+    let mut pages = Pages::of(&outlet.desk, source);
+    while let Some(read) = pages.next().await {
+        let source = Arc::clone(&name);
+        let message = match read {
+            Ok(page) => ScanMessage::Page { run, source, page },
+            Err(fault) => ScanMessage::Fault { run, source, fault },
         };
         outlet.send(Message::Scan(message)).await;
-        if next.is_none() {
-            return;
-        }
-        after = next;
     }
 }
 

@@ -4,10 +4,11 @@ use crate::domain::filter::Facts;
 use crate::domain::finding::{Finding, Sorted, find};
 use crate::domain::item::{Item, Row};
 use crate::domain::policy::Risk;
-use crate::ports::source::{Cursor, Source, SourceFault, Wanted};
+use crate::ports::source::{Cursor, Page, Source, SourceFault, SourceFaultKind, Wanted};
 use crate::workflow::desk::{Desk, template_fields};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::sync::Arc;
+use tokio_util::task::AbortOnDropHandle;
 
 /// How many items one page of a scan holds: a page is what an application's writer waits for at most.
 pub const PAGE_ITEMS_MAX: usize = 5_000;
@@ -53,41 +54,77 @@ impl Found {
 pub struct FoundPage {
     /// The findings, in the source's order.
     pub found: Vec<Found>,
-    /// Where to go on; `None` at the end.
-    pub next: Option<Cursor>,
     /// The source's own clock.
     pub source_now: DateTime<Utc>,
     /// How far the source's clock is ahead of ours.
     pub clock_gap: TimeDelta,
 }
 
-/// Reads one page of a source's findings.
+/// Reads a source's findings page by page. The next page is being read while the caller looks at this one.
 ///
-/// # Errors
-/// The source's own fault.
-pub async fn scan_page(
+/// Dropping it stops the reading.
+pub struct Pages<'a> {
+    desk: &'a Desk,
+    source: Arc<dyn Source>,
+    wanted: Wanted,
+    reading: Option<AbortOnDropHandle<Result<Page, SourceFault>>>,
+}
+
+impl<'a> Pages<'a> {
+    /// Begins to read.
+    pub fn of(desk: &'a Desk, source: &Arc<dyn Source>) -> Self {
+        let kinds = desk.kinds.values().chain([&desk.other_kinds]);
+        let shortest = kinds.map(|kind| kind.policy.stuck_after).min().unwrap_or_else(TimeDelta::zero);
+        let wanted = Wanted { running_older_than: shortest, page_items_max: PAGE_ITEMS_MAX };
+        let mut pages = Self { desk, source: Arc::clone(source), wanted, reading: None };
+        pages.read(None);
+        pages
+    }
+
+    fn read(&mut self, after: Option<Cursor>) {
+        let (source, wanted) = (Arc::clone(&self.source), self.wanted.clone());
+        let reading = tokio::spawn(async move { source.scan(&wanted, after).await });
+        self.reading = Some(AbortOnDropHandle::new(reading));
+    }
+
+    /// The next page; `None` after the last one, and after a fault.
+    pub async fn next(&mut self) -> Option<Result<FoundPage, SourceFault>> {
+        let reading = self.reading.take()?;
+        let page = match reading.await {
+            Ok(Ok(page)) => page,
+            Ok(Err(fault)) => return Some(Err(fault)),
+            Err(_) => return Some(Err(broke_off(&self.source))),
+        };
+        if page.next.is_some() {
+            self.read(page.next);
+        }
+        Some(sort_out_page(self.desk, &self.source, page.items, page.source_now).await)
+    }
+}
+
+fn broke_off(source: &Arc<dyn Source>) -> SourceFault {
+    SourceFault {
+        kind: SourceFaultKind::Broken,
+        what: format!("{}: reading broke off inside the program", source.facts().place),
+        do_next: "Try again; if it happens again, report it with the output of `unstuck doctor`.".to_owned(),
+        may_have_written: false,
+    }
+}
+
+async fn sort_out_page(
     desk: &Desk,
     source: &Arc<dyn Source>,
-    after: Option<Cursor>,
+    items: Vec<Item>,
+    source_now: DateTime<Utc>,
 ) -> Result<FoundPage, SourceFault> {
-    let shortest = desk
-        .kinds
-        .values()
-        .chain([&desk.other_kinds])
-        .map(|kind| kind.policy.stuck_after)
-        .min()
-        .unwrap_or_else(TimeDelta::zero);
-    let wanted = Wanted { running_older_than: shortest, page_items_max: PAGE_ITEMS_MAX };
-    let page = source.scan(&wanted, after).await?;
-    let clock_gap = page.source_now - desk.clock.now();
+    let clock_gap = source_now - desk.clock.now();
     let mut found = Vec::new();
-    for item in page.items {
-        if let Some(finding) = sort_out(desk, item, page.source_now) {
+    for item in items {
+        if let Some(finding) = sort_out(desk, item, source_now) {
             found.push(complete(desk, source, finding, None, clock_gap).await?);
         }
     }
-    found.shrink_to_fit();
-    Ok(FoundPage { found, next: page.next, source_now: page.source_now, clock_gap })
+    Ok(FoundPage { found, source_now, clock_gap })
 }
 
 /// Decides whether an item needs a person, by its kind's policy and what its error proves.

@@ -19,8 +19,8 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     (
         "commands",
         &[
-            "domain", "ports", "preset", "config", "adapters", "workflow", "output", "console", "runtime", "demo",
-            "wiring",
+            "domain", "ports", "preset", "config", "adapters", "workflow", "output", "console", "runtime",
+            "demo", "wiring",
         ],
     ),
 ];

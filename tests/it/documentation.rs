@@ -16,7 +16,12 @@ fn the_preset_that_the_page_explains_is_sound() {
     let preset = SourceFile::parse("docs/presets.md", text).unwrap().check().unwrap();
     assert_eq!(&*preset.name, "payouts");
     // And as a user's own file among the presets.
-    assert!(Catalogue::new(&[("payouts.toml".to_owned(), text.to_owned())]).unwrap().sources.contains_key("payouts"));
+    assert!(
+        Catalogue::new(&[("payouts.toml".to_owned(), text.to_owned())])
+            .unwrap()
+            .sources
+            .contains_key("payouts")
+    );
 }
 
 #[test]

@@ -12,4 +12,8 @@ mod error_class_sets;
 mod error_class_wrappers;
 mod hostile_text;
 mod incident;
+#[cfg(unix)]
+mod picture;
+#[cfg(unix)]
+mod pty;
 mod world;

@@ -1,0 +1,114 @@
+//! The pictures of the console in the README, taken from the real program.
+//!
+//! `UNSTUCK_MAKE_PICTURES=1 cargo test --test it picture` makes them anew. Without the variable the same screens are
+//! drawn, and only the names of their regions compared: ages, ports and folders differ from run to run.
+
+mod svg;
+
+use crate::pty::incident::{find, give_reason};
+use crate::pty::terminal::{Start, Terminal};
+use std::path::Path;
+
+/// A picture, and what must be named in it as on the screen.
+struct Picture {
+    file: &'static str,
+    title: &'static str,
+    regions: &'static [&'static str],
+}
+
+const CONSOLE: Picture = Picture {
+    file: "assets/console.svg",
+    title: "unstuck: every unconfirmed job, and what the provider says about it",
+    regions: &[
+        "unstuck",
+        "sources",
+        "Findings",
+        "Item",
+        "verdict",
+        "finding",
+        "next",
+        "duplicated",
+        "happened",
+        "not found",
+        "escalate",
+        "mark done",
+        "retry",
+        "? help",
+    ],
+};
+
+const DIALOG: Picture = Picture {
+    file: "assets/console-dialog.svg",
+    title: "unstuck: a retry that moves money is asked for twice",
+    regions: &[
+        "invoice:16",
+        "Known",
+        "not found",
+        "What could go wrong",
+        "What will be written",
+        "Reason [",
+        "invoice:16:2026-05",
+    ],
+};
+
+impl Picture {
+    /// Makes the picture, or compares the one that is there with the screen.
+    fn take(&self, terminal: &Terminal) {
+        let screen = terminal.screen();
+        let contents = screen.contents();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(self.file);
+        if std::env::var_os("UNSTUCK_MAKE_PICTURES").is_some() {
+            std::fs::write(&path, svg::draw(&screen, self.title)).unwrap();
+        }
+        let shown = svg::text_of(&std::fs::read_to_string(&path).unwrap());
+        for region in self.regions {
+            assert!(contents.contains(region), "{region:?} is not on the screen any more:\n{contents}");
+            assert!(
+                shown.contains(region),
+                "{region:?} is not in {}: make it anew, as said above",
+                self.file
+            );
+        }
+    }
+}
+
+fn console() -> Terminal {
+    let mut terminal = Terminal::start(&Start {
+        arguments: "demo --seed 7 --items 20 --operator ana",
+        size: (120, 34),
+        has_own_temporary: false,
+        ..Start::default()
+    });
+    terminal.shows("38 findings");
+    terminal.press("C");
+    terminal.shows("38 of 38 checked, 0 unknown.");
+    terminal
+}
+
+#[test]
+fn the_console_is_as_pictured() {
+    let mut terminal = console();
+    terminal.press("g\r");
+    terminal.hides("38 of 38 checked");
+    terminal.until("the worst finding, opened", |screen| {
+        let contents = screen.contents();
+        contents.contains(">  # duplicated") && contents.contains("Esc back")
+    });
+    CONSOLE.take(&terminal);
+    terminal.press("q");
+    terminal.is_over(0);
+}
+
+#[test]
+fn the_dialog_is_as_pictured() {
+    let mut terminal = console();
+    find(&mut terminal, "invoice:16:");
+    give_reason(&mut terminal, "r", "Retry", "no charge at the provider, key still valid");
+    terminal.press("y");
+    terminal.shows("Type  invoice:16:2026-05");
+    terminal.press("invoice:16:2026-05");
+    terminal.shows("[invoice:16:2026-05");
+    DIALOG.take(&terminal);
+    terminal.press("\x03");
+    terminal.is_over(0);
+}

@@ -1,0 +1,88 @@
+//! Keys where they could be taken for something else, and sizes that no terminal should have.
+
+use super::terminal::{Size, Terminal};
+use rstest::rstest;
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_letter_in_the_filter_box_is_text_and_ctrl_c_leaves_from_there() {
+    let mut terminal = Terminal::demo((80, 24));
+    terminal.shows("38 findings");
+    terminal.press("/");
+    terminal.shows("Filter: ");
+    terminal.press("qCdre");
+    terminal.shows("Filter: qCdre");
+    terminal.shows("0 shown");
+    terminal.press("\x03");
+    terminal.is_over(0);
+}
+
+#[test]
+fn keys_are_taken_when_they_are_pressed_and_not_with_the_next_tick() {
+    let mut terminal = Terminal::demo((80, 24));
+    terminal.shows("38 findings");
+    terminal.press("/");
+    let (began, mut typed) = (Instant::now(), String::from("Filter: "));
+    for letter in "invoice:1".chars() {
+        terminal.press(&letter.to_string());
+        typed.push(letter);
+        terminal.shows(&typed);
+    }
+    // Nine keys, each awaited: with the ticks they would take nine seconds, by themselves a tenth of one.
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    terminal.press("\x03");
+    terminal.is_over(0);
+}
+
+#[test]
+fn pasted_text_is_text_and_nothing_in_it_is_a_key() {
+    let mut terminal = Terminal::demo((80, 24));
+    terminal.shows("38 findings");
+    // In the list it is nothing at all.
+    terminal.press("\x1b[200~q\r\x1b[201~/");
+    terminal.shows("Filter: ");
+    terminal.press("\x1b[200~order:9:\r\x1b[201~");
+    terminal.shows("Filter: order:9:");
+    terminal.shows("1 shown");
+    terminal.press("\x03");
+    terminal.is_over(0);
+}
+
+#[rstest]
+#[case::nothing((0, 0))]
+#[case::one_cell((1, 1))]
+#[case::five_by_three((5, 3))]
+#[case::one_row_short((80, 1))]
+#[case::one_column((1, 24))]
+#[case::just_too_small((19, 5))]
+fn a_size_that_is_too_small_breaks_nothing_and_lets_one_quit(#[case] size: Size) {
+    let mut terminal = Terminal::demo((80, 24));
+    terminal.shows("38 findings");
+    terminal.press("d");
+    terminal.shows("Reason [");
+    terminal.resize(size);
+    if size.0 > 10 {
+        terminal.shows("terminal too small");
+    }
+    // `d` would be text in the dialog behind; nobody decides on a screen that cannot be read, but `q` leaves.
+    terminal.press("q");
+    terminal.until("the end", |screen| !screen.alternate_screen());
+    terminal.resize_unseen((80, 24));
+    terminal.is_over(0);
+    assert!(!terminal.written().contains("panicked"), "{}", terminal.written());
+}
+
+#[test]
+fn a_terminal_that_grows_again_is_drawn_whole() {
+    let mut terminal = Terminal::demo((80, 24));
+    terminal.shows("38 findings");
+    for size in [(0, 0), (40, 10), (1, 1), (200, 50)] {
+        terminal.resize(size);
+    }
+    terminal.shows("Item  ");
+    terminal.until("both panes", |screen| {
+        screen.contents().lines().any(|line| line.contains("-- Findings") && line.contains("-- Item"))
+    });
+    terminal.press("q");
+    terminal.is_over(0);
+}
