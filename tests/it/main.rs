@@ -2,10 +2,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod architecture;
+mod broken_inputs;
+mod commands;
+mod commands_audit;
+mod commands_decide;
+mod configurations;
 mod documentation;
 mod error_class_sets;
 mod error_class_wrappers;
+mod hostile_text;
+mod incident;
 #[cfg(unix)]
 mod picture;
 #[cfg(unix)]
 mod pty;
+mod world;
