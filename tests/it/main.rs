@@ -3,6 +3,7 @@
 
 mod architecture;
 mod broken_inputs;
+mod cases;
 mod commands;
 mod commands_audit;
 mod commands_decide;
