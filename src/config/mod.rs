@@ -1,4 +1,4 @@
-//! What an operator may write ([`file`]) and what the program uses ([`settings`]), checked in one place.
+//! What an operator may write ([`mod@file`]) and what the program uses ([`settings`]), checked in one place.
 
 mod check;
 pub mod file;

@@ -1,6 +1,6 @@
 //! Source presets: how to read one job system's rows and how to write the three decisions. Data, not code.
 //!
-//! [`file`] is what may be written; the types here are what the program uses, checked.
+//! [`mod@file`] is what may be written; the types here are what the program uses, checked.
 
 pub mod file;
 mod sql;
