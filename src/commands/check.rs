@@ -6,7 +6,7 @@ use super::list::Printer;
 use super::session::{self, AuditUse, Troubles};
 use crate::domain::evidence::FaultKind;
 use crate::domain::filter::{Facts, Filter};
-use crate::output::{FindingLine, say, table};
+use crate::output::{FindingLine, say};
 use crate::ports::source::Source;
 use crate::runtime::interrupt;
 use crate::runtime::progress::Progress;
@@ -34,7 +34,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
         desk: &desk,
         filter,
         stop,
-        printer: Printer::new(arguments.format, table::check_head()),
+        printer: Printer::of_checks(arguments.format),
         troubles: Troubles::of(&settings),
         findings_count: 0,
         told: BTreeSet::new(),

@@ -8,6 +8,8 @@ use crate::output::{FindingLine, csv_rows, json, say, table};
 use crate::ports::source::Source;
 use crate::workflow::scan::Pages;
 use crate::workflow::{Desk, Found};
+use chrono::{DateTime, Utc};
+use rayon::iter::{IntoParallelRefIterator, ParallelExtend, ParallelIterator};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::Arc;
 
@@ -25,7 +27,7 @@ pub(super) async fn run(common: &Common, arguments: &List) -> Result<Exit, Failu
     }
     let settings = session::settings(common)?;
     let desk = session::desk(common, &settings, AuditUse::None)?;
-    let mut printer = Printer::new(arguments.format, table::list_head());
+    let mut printer = Printer::of_findings(arguments.format);
     let mut troubles = Troubles::of(&settings);
     for source in session::sources(&desk, arguments.source.as_deref())? {
         if let Err(fault) = print_source(&desk, &source, &filter, &mut printer).await? {
@@ -47,115 +49,138 @@ async fn print_source(
     filter: &Filter,
     printer: &mut Printer,
 ) -> Result<Result<(), crate::ports::source::SourceFault>, Failure> {
-    let mut held: Vec<Found> = Vec::new();
+    let mut held: Vec<Spelled> = Vec::new();
     let mut pages = Pages::of(desk, source);
     let mut ended = Ok(());
     while let Some(read) = pages.next().await {
         match read {
-            Ok(page) => held.extend(page.found.into_iter().filter(|found| filter.passes(&found.facts()))),
+            // Spelled while the next page is being read; a line is smaller than its finding.
+            Ok(page) => held.par_extend(
+                page.found
+                    .par_iter()
+                    .filter(|found| filter.passes(&found.facts()))
+                    .map(|found| (found.finding.since, printer.spell(&FindingLine::of(found)))),
+            ),
             Err(fault) => ended = Err(fault),
         }
         if held.len() > SORTED_FINDINGS_MAX {
-            for found in held.drain(..) {
-                printer.print(&FindingLine::of(&found))?;
-            }
+            printer.print_spelled(&std::mem::take(&mut held))?;
         }
     }
-    // No known time first, then the oldest. Places are sorted, not findings: those are large.
-    let mut order: Vec<usize> = (0..held.len()).collect();
-    order.sort_by_key(|at| held.get(*at).map(|found| found.finding.since));
-    for found in order.iter().filter_map(|at| held.get(*at)) {
-        printer.print(&FindingLine::of(found))?;
-    }
+    // No known time first, then the oldest.
+    held.sort_by_key(|(since, _)| *since);
+    printer.print_spelled(&held)?;
     Ok(ended)
 }
 
+/// A finding as it is printed, and since when it is so.
+type Spelled = (Option<DateTime<Utc>>, String);
+
 /// Prints findings in one of the three spellings, buffered.
 pub(super) struct Printer {
+    out: BufWriter<std::io::Stdout>,
     spelling: Spelling,
+    /// The line above the first finding; `None` once it is printed, and where there is none.
+    head: Option<String>,
     counted: usize,
-    width: Option<usize>,
-    is_check: bool,
 }
 
+/// How a finding is spelled.
+#[derive(Clone, Copy)]
 enum Spelling {
-    Text { out: BufWriter<std::io::Stdout>, head: Option<String> },
-    Json(BufWriter<std::io::Stdout>),
-    Csv(Box<csv::Writer<std::io::Stdout>>),
+    /// For people, in so many columns.
+    List(Option<usize>),
+    /// The same with what a check said.
+    Check(Option<usize>),
+    /// One JSON object a line.
+    Json,
+    /// One row of a sheet.
+    Csv,
 }
 
 impl Printer {
-    /// A printer onto stdout. The head is printed before the first line of text.
-    pub(super) fn new(format: Format, head: String) -> Self {
-        let out = || BufWriter::with_capacity(1 << 16, std::io::stdout());
-        let is_check = head == table::check_head();
-        let spelling = match (format.json, format.csv) {
-            (true, _) => Spelling::Json(out()),
-            (_, true) => Spelling::Csv(Box::new(csv::Writer::from_writer(std::io::stdout()))),
-            _ => Spelling::Text { out: out(), head: Some(head) },
+    /// A printer onto stdout of findings that no check was made of.
+    pub(super) fn of_findings(format: Format) -> Self {
+        Self::new(format, Spelling::List(columns()), table::list_head())
+    }
+
+    /// A printer onto stdout of findings with their checks.
+    pub(super) fn of_checks(format: Format) -> Self {
+        Self::new(format, Spelling::Check(columns()), table::check_head())
+    }
+
+    fn new(format: Format, text: Spelling, head: String) -> Self {
+        let (spelling, head) = match (format.json, format.csv) {
+            (true, _) => (Spelling::Json, None),
+            (_, true) => (Spelling::Csv, Some(csv_rows::head())),
+            _ => (text, Some(head + "\n")),
         };
-        let width = if std::io::stdout().is_terminal() {
-            crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns))
-        } else {
-            None
-        };
-        Self { spelling, counted: 0, width, is_check }
+        Self { out: BufWriter::with_capacity(1 << 16, std::io::stdout()), spelling, head, counted: 0 }
+    }
+
+    /// One finding as it is printed, its line break included.
+    fn spell(&self, line: &FindingLine) -> String {
+        match self.spelling {
+            Spelling::Json => json::line(line) + "\n",
+            Spelling::Csv => csv_rows::row(line),
+            Spelling::List(width) => table::list_row(line, width) + "\n",
+            Spelling::Check(width) => table::check_row(line, width) + "\n",
+        }
+    }
+
+    fn print_spelled(&mut self, lines: &[Spelled]) -> Result<(), Failure> {
+        for (_, line) in lines {
+            self.write(line)?;
+        }
+        Ok(())
     }
 
     /// Prints one finding.
     pub(super) fn print(&mut self, line: &FindingLine) -> Result<(), Failure> {
+        let spelled = self.spell(line);
+        self.write(&spelled)
+    }
+
+    fn write(&mut self, spelled: &str) -> Result<(), Failure> {
         self.counted += 1;
-        match &mut self.spelling {
-            Spelling::Json(out) => writeln!(out, "{}", json::line(line))?,
-            Spelling::Csv(writer) => {
-                if self.counted == 1 {
-                    csv_rows::write_head(writer)?;
-                }
-                csv_rows::write_row(writer, line)?;
-            }
-            Spelling::Text { out, head } => {
-                if let Some(head) = head.take() {
-                    writeln!(out, "{head}")?;
-                }
-                let row = if self.is_check {
-                    table::check_row(line, self.width)
-                } else {
-                    table::list_row(line, self.width)
-                };
-                writeln!(out, "{row}")?;
-            }
+        if let Some(head) = self.head.take() {
+            self.out.write_all(head.as_bytes())?;
         }
-        Ok(())
+        Ok(self.out.write_all(spelled.as_bytes())?)
     }
 
     /// Hands on what is buffered, so that a reader sees it now.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        match &mut self.spelling {
-            Spelling::Text { out, .. } | Spelling::Json(out) => out.flush()?,
-            Spelling::Csv(writer) => writer.flush()?,
-        }
-        Ok(())
+        Ok(self.out.flush()?)
     }
 
     /// Ends the output; how many findings were printed. Where there were none, a person reads `nothing_found`.
     pub(super) fn finish(mut self, nothing_found: Option<&str>) -> Result<usize, Failure> {
-        if let (Spelling::Csv(writer), 0) = (&mut self.spelling, self.counted) {
-            csv_rows::write_head(writer)?;
+        match (self.spelling, self.head.take()) {
+            // A sheet without rows still has its columns.
+            (Spelling::Csv, Some(head)) => self.out.write_all(head.as_bytes())?,
+            (Spelling::List(_) | Spelling::Check(_), Some(_)) => {
+                self.flush()?;
+                nothing_found.into_iter().for_each(say::aside);
+            }
+            (Spelling::Json | Spelling::Csv | Spelling::List(_) | Spelling::Check(_), _) => {}
         }
         self.flush()?;
-        if let (Some(nothing_found), 0, Spelling::Text { .. }) = (nothing_found, self.counted, &self.spelling)
-        {
-            say::aside(nothing_found);
-        }
         Ok(self.counted)
     }
+}
+
+/// How wide the terminal is; `None` without one.
+fn columns() -> Option<usize> {
+    let is_terminal = std::io::stdout().is_terminal();
+    is_terminal.then(|| crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns))).flatten()
 }
 
 /// Prints checked findings as text.
 pub(super) fn print_checked_table(
     checked: &[(Arc<Found>, Arc<crate::workflow::Checked>)],
 ) -> Result<(), Failure> {
-    let mut printer = Printer::new(Format { json: false, csv: false }, table::check_head());
+    let mut printer = Printer::of_checks(Format { json: false, csv: false });
     for (found, checked) in checked {
         printer.print(&FindingLine::of_checked(found, checked))?;
     }

@@ -2,7 +2,6 @@
 
 use super::FindingLine;
 use crate::domain::text::clean;
-use std::io::Write;
 
 /// A text as a cell: hidden characters visible, and no formula at its beginning.
 pub fn cell(text: &str) -> String {
@@ -33,22 +32,24 @@ const COLUMNS: [&str; 19] = [
     "checked_at",
 ];
 
-/// Writes the head line.
-///
-/// # Errors
-/// The output's own.
-pub fn write_head<W: Write>(writer: &mut csv::Writer<W>) -> csv::Result<()> {
-    writer.write_record(COLUMNS)
+/// The head line, its line break included.
+pub fn head() -> String {
+    record(COLUMNS)
 }
 
-/// Writes one finding.
-///
-/// # Errors
-/// The output's own.
-pub fn write_row<W: Write>(writer: &mut csv::Writer<W>, line: &FindingLine) -> csv::Result<()> {
+/// Cells as one line of CSV.
+fn record<T: AsRef<[u8]>>(cells: impl IntoIterator<Item = T>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Memory takes whatever is written; `from_utf8` only sees what was text before.
+    let written = writer.write_record(cells).ok().and_then(|()| writer.into_inner().ok());
+    written.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
+/// One finding as a line, its line break included.
+pub fn row(line: &FindingLine) -> String {
     let check = line.check.as_ref();
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-    writer.write_record([
+    record([
         cell(&line.source),
         cell(&line.key),
         cell(&line.kind),

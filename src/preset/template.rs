@@ -19,6 +19,8 @@ pub struct Template {
     environment: Arc<Environment<'static>>,
     source: Arc<str>,
     plain: bool,
+    /// The field, where the template is nothing but one: most are, and a scan fills one in for each finding.
+    only_field: Option<String>,
     uses_payload: bool,
 }
 
@@ -51,6 +53,7 @@ impl Template {
             environment: Arc::new(environment),
             source: source.into(),
             plain: !source.contains(['{', '}']),
+            only_field: only_field(source),
             uses_payload: used.contains("payload"),
         })
     }
@@ -73,11 +76,21 @@ impl Template {
         if self.plain {
             return Ok(self.source.to_string());
         }
+        if let Some(text) = self.only_field.as_ref().and_then(|name| fields.get(name)?.as_str()) {
+            return Ok(text.to_owned());
+        }
         self.environment
             .get_template(NAME)
             .and_then(|template| template.render(fields))
             .map_err(|fault| format!("`{}` cannot be filled in: {}", self.source, root_of(&fault)))
     }
+}
+
+/// The name in `{{ name }}`, where a template is nothing else.
+fn only_field(source: &str) -> Option<String> {
+    let name = source.strip_prefix("{{")?.strip_suffix("}}")?.trim();
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then(|| name.to_owned())
 }
 
 fn root_of(fault: &minijinja::Error) -> String {
