@@ -3,7 +3,7 @@
 use super::arguments::{Check, Common};
 use super::failure::{Exit, Failure};
 use super::list::Printer;
-use super::session::{self, AuditUse};
+use super::session::{self, AuditUse, Troubles};
 use crate::domain::evidence::FaultKind;
 use crate::domain::filter::{Facts, Filter};
 use crate::output::{FindingLine, say, table};
@@ -35,11 +35,10 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
         filter,
         stop,
         printer: Printer::new(arguments.format, table::check_head()),
-        worst: Exit::Fine,
+        troubles: Troubles::of(&settings),
         findings_count: 0,
         told: BTreeSet::new(),
     };
-    session::tell_unread(&settings, &mut run.worst);
     let sources = session::sources(&desk, arguments.source.as_deref())?;
     if arguments.all {
         run.check_findings(&sources).await?;
@@ -47,8 +46,9 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
         run.check_keys(&sources, &arguments.keys).await?;
     }
     let stopped = run.stop.is_cancelled();
-    let (worst, findings_count) = (run.worst, run.findings_count);
-    run.printer.finish()?;
+    let (worst, findings_count) = (run.troubles.worst(), run.findings_count);
+    // Of items that were named, it was said already that they are not there.
+    run.printer.finish(arguments.all.then(|| run.troubles.of_nothing_found()))?;
     if stopped {
         say::aside("Stopped: what was answered is printed and on record.");
         return Ok(Exit::Interrupted);
@@ -65,7 +65,7 @@ struct Run<'a> {
     filter: Filter,
     stop: CancellationToken,
     printer: Printer,
-    worst: Exit,
+    troubles: Troubles,
     findings_count: usize,
     /// What was told on stderr already: each trouble once.
     told: BTreeSet<String>,
@@ -87,7 +87,7 @@ impl Run<'_> {
                             |found: &Found| self.filter.needs_check() || self.filter.passes(&found.facts());
                         held.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
                     }
-                    Err(fault) => session::tell_source_fault(fault, &mut self.worst),
+                    Err(fault) => self.troubles.tell(&fault.into()),
                 }
                 if held.len() >= FINDINGS_HELD_MAX {
                     self.check(std::mem::take(&mut held), true).await?;
@@ -110,14 +110,13 @@ impl Run<'_> {
                     Err(fault) => self.tell_order_fault(fault),
                 }
             }
-            if !is_known && self.worst < Exit::Unreachable {
+            if !is_known && self.troubles.worst() < Exit::Unreachable {
                 let failure = Failure::new(
                     Exit::No,
                     format!("no source has an item `{key}`"),
                     "`unstuck list` shows the keys of the findings.",
                 );
-                say::aside(&failure);
-                self.worst = self.worst.max(failure.exit);
+                self.troubles.tell(&failure);
             }
         }
         Ok(())
@@ -125,8 +124,7 @@ impl Run<'_> {
 
     fn tell_order_fault(&mut self, fault: crate::workflow::settle::OrderFault) {
         let failure = Failure::from(fault);
-        say::aside(&failure);
-        self.worst = self.worst.max(failure.exit);
+        self.troubles.tell(&failure);
     }
 
     async fn check(&mut self, found: Vec<Arc<Found>>, are_findings: bool) -> Result<(), Failure> {
@@ -144,11 +142,7 @@ impl Run<'_> {
             };
             let Some(batch) = batch else { return Ok(()) };
             if let Err(fault) = record_batch(desk, &batch).await {
-                self.tell_once(
-                    &progress,
-                    &format!("the checks are not on record: {}", fault.what),
-                    &fault.do_next,
-                );
+                self.tell_once(&progress, &format!("recording the checks: {}", fault.what), &fault.do_next);
             }
             for (found, checked) in &batch {
                 progress.advance();
@@ -171,11 +165,11 @@ impl Run<'_> {
     fn note_faults(&mut self, progress: &Progress, checked: &Checked) {
         let Some(fault) = &checked.judgement.fault else { return };
         if fault.kind.is_unreachable() {
-            self.worst = self.worst.max(Exit::Unreachable);
+            self.troubles.note(Exit::Unreachable);
         }
         match fault.kind {
             FaultKind::Secret => {
-                self.worst = self.worst.max(Exit::Usage);
+                self.troubles.note(Exit::Usage);
                 self.tell_once(progress, &fault.detail, "Set it, then check again.");
             }
             FaultKind::NobodyToAsk => {

@@ -3,7 +3,7 @@
 use super::arguments::{ChoiceArguments, Common, Decide};
 use super::check::facts;
 use super::failure::{Exit, Failure};
-use super::session::{self, AuditUse};
+use super::session::{self, AuditUse, Troubles};
 use crate::domain::advice::Advice;
 use crate::domain::decision::{Choice, Outcome, Permission, Reason};
 use crate::domain::text::clean;
@@ -27,7 +27,10 @@ pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Fai
         return Err(Failure::usage("the reason says nothing", "Say why, in words: it goes on record."));
     };
     let settings = session::settings(common)?;
-    refuse_unread(&settings)?;
+    // A key may be in the database that could not be read: nothing is decided while that is open.
+    if let Some(fault) = settings.unread.first() {
+        return Err(fault.clone().into());
+    }
     let desk = session::desk(common, &settings, AuditUse::Write)?;
     if desk.read_only && !arguments.dry_run {
         return Err(settle::OrderFault::ReadOnly.into());
@@ -35,13 +38,8 @@ pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Fai
     let choice = choice_of(arguments.choice);
     match &arguments.key {
         Some(key) => one(&desk, arguments, choice, reason, key).await,
-        None => many(&desk, arguments, choice, reason).await,
+        None => many(&desk, &settings, arguments, choice, reason).await,
     }
-}
-
-/// A key may be in the database that could not be read: nothing is decided while that is open.
-fn refuse_unread(settings: &crate::config::Settings) -> Result<(), Failure> {
-    settings.unread.first().map_or(Ok(()), |fault| Err(fault.clone().into()))
 }
 
 fn choice_of(arguments: ChoiceArguments) -> Choice {
@@ -248,14 +246,20 @@ struct Summary {
     left_out: usize,
 }
 
-async fn many(desk: &Arc<Desk>, arguments: &Decide, choice: Choice, reason: Reason) -> Result<Exit, Failure> {
+async fn many(
+    desk: &Arc<Desk>,
+    settings: &crate::config::Settings,
+    arguments: &Decide,
+    choice: Choice,
+    reason: Reason,
+) -> Result<Exit, Failure> {
     let filter = session::filter(arguments.filter.as_deref())?;
     let stop = interrupt::token().map_err(|fault| {
         Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this.")
     })?;
-    let mut worst = Exit::Fine;
+    let mut troubles = Troubles::of(settings);
     let found =
-        find_all(desk, &session::sources(desk, arguments.source.as_deref())?, &filter, &mut worst).await;
+        find_all(desk, &session::sources(desk, arguments.source.as_deref())?, &filter, &mut troubles).await;
     let checked = check_all(desk, found, &stop).await;
     let passing = checked.into_iter().filter(|(found, checked)| filter.passes(&facts(found, checked)));
     let mut summary = Summary::default();
@@ -282,21 +286,24 @@ async fn many(desk: &Arc<Desk>, arguments: &Decide, choice: Choice, reason: Reas
             choice.verb(),
             summary.left_out
         ))?;
-        return Ok(worst);
+        return Ok(troubles.worst());
     }
     if !confirmed(orders.len(), choice, arguments.filter.as_deref())? {
         return Err(Failure::new(Exit::No, "not confirmed: nothing was written", "Type the count to go on."));
     }
     for order in orders {
         if stop.is_cancelled() {
-            worst = Exit::Interrupted;
+            troubles.note(Exit::Interrupted);
             break;
         }
         settle_one(desk, order, arguments.json, &mut summary).await?;
     }
     tell_summary(&summary, choice);
     let has_losses = !summary.refused.is_empty() || !summary.failed.is_empty();
-    Ok(if has_losses { worst.max(Exit::No) } else { worst })
+    if has_losses {
+        troubles.note(Exit::No);
+    }
+    Ok(troubles.worst())
 }
 
 /// A bulk decision takes only the items whose advice it is; anybody may hand an item on.
@@ -325,7 +332,7 @@ async fn find_all(
     desk: &Desk,
     sources: &[Arc<dyn Source>],
     filter: &crate::domain::filter::Filter,
-    worst: &mut Exit,
+    troubles: &mut Troubles,
 ) -> Vec<Arc<Found>> {
     let mut found = Vec::new();
     for source in sources {
@@ -336,7 +343,7 @@ async fn find_all(
                     let may_pass = |found: &Found| filter.needs_check() || filter.passes(&found.facts());
                     found.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
                 }
-                Err(fault) => session::tell_source_fault(fault, worst),
+                Err(fault) => troubles.tell(&fault.into()),
             }
         }
     }

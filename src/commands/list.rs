@@ -2,7 +2,7 @@
 
 use super::arguments::{Common, Format, List};
 use super::failure::{Exit, Failure};
-use super::session::{self, AuditUse};
+use super::session::{self, AuditUse, Troubles};
 use crate::domain::filter::Filter;
 use crate::output::{FindingLine, csv_rows, json, say, table};
 use crate::ports::source::Source;
@@ -26,14 +26,14 @@ pub(super) async fn run(common: &Common, arguments: &List) -> Result<Exit, Failu
     let settings = session::settings(common)?;
     let desk = session::desk(common, &settings, AuditUse::None)?;
     let mut printer = Printer::new(arguments.format, table::list_head());
-    let mut worst = Exit::Fine;
-    session::tell_unread(&settings, &mut worst);
+    let mut troubles = Troubles::of(&settings);
     for source in session::sources(&desk, arguments.source.as_deref())? {
         if let Err(fault) = print_source(&desk, &source, &filter, &mut printer).await? {
-            session::tell_source_fault(fault, &mut worst);
+            troubles.tell(&fault.into());
         }
     }
-    let counted = printer.finish()?;
+    let counted = printer.finish(Some(troubles.of_nothing_found()))?;
+    let worst = troubles.worst();
     if worst == Exit::Fine && arguments.fail_on_findings && counted > 0 {
         return Ok(Exit::No);
     }
@@ -137,14 +137,15 @@ impl Printer {
         Ok(())
     }
 
-    /// Ends the output; how many findings were printed.
-    pub(super) fn finish(mut self) -> Result<usize, Failure> {
+    /// Ends the output; how many findings were printed. Where there were none, a person reads `nothing_found`.
+    pub(super) fn finish(mut self, nothing_found: Option<&str>) -> Result<usize, Failure> {
         if let (Spelling::Csv(writer), 0) = (&mut self.spelling, self.counted) {
             csv_rows::write_head(writer)?;
         }
         self.flush()?;
-        if self.counted == 0 && matches!(self.spelling, Spelling::Text { .. }) {
-            say::aside("No findings.");
+        if let (Some(nothing_found), 0, Spelling::Text { .. }) = (nothing_found, self.counted, &self.spelling)
+        {
+            say::aside(nothing_found);
         }
         Ok(self.counted)
     }
@@ -158,5 +159,5 @@ pub(super) fn print_checked_table(
     for (found, checked) in checked {
         printer.print(&FindingLine::of_checked(found, checked))?;
     }
-    printer.finish().map(drop)
+    printer.finish(None).map(drop)
 }

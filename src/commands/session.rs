@@ -6,9 +6,10 @@ use crate::config::load::{self, Folders};
 use crate::config::{ConfigFault, Settings};
 use crate::domain::filter::Filter;
 use crate::output::say;
-use crate::ports::source::{Source, SourceFault};
+use crate::ports::source::Source;
 use crate::wiring;
 use crate::workflow::Desk;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -99,19 +100,44 @@ pub(super) fn sources(desk: &Desk, named: Option<&str>) -> Result<Vec<Arc<dyn So
     }
 }
 
-/// Tells a source's fault on stderr, so that the other sources still count, and remembers the exit code.
-pub(super) fn tell_source_fault(fault: SourceFault, worst: &mut Exit) {
-    let failure = Failure::from(fault);
-    say::aside(&failure);
-    *worst = (*worst).max(failure.exit);
+/// What went wrong on the way, each trouble told once on stderr so that the rest still counts, and the worst exit code.
+#[derive(Debug)]
+pub(super) struct Troubles {
+    told: BTreeSet<String>,
+    worst: Exit,
 }
 
-/// Tells the databases that could not be looked into, and remembers the exit code.
-pub(super) fn tell_unread(settings: &Settings, worst: &mut Exit) {
-    for fault in &settings.unread {
-        let failure = Failure::from(fault.clone());
-        say::aside(&failure);
-        *worst = (*worst).max(failure.exit);
+impl Troubles {
+    /// None yet, but for the databases that could not be looked into.
+    pub(super) fn of(settings: &Settings) -> Self {
+        let mut troubles = Self { told: BTreeSet::new(), worst: Exit::Fine };
+        for fault in &settings.unread {
+            troubles.tell(&Failure::from(fault.clone()));
+        }
+        troubles
+    }
+
+    /// Tells one more. Three tables of one broken file are one trouble.
+    pub(super) fn tell(&mut self, failure: &Failure) {
+        if self.told.insert(failure.to_string()) {
+            say::aside(failure);
+        }
+        self.note(failure.exit);
+    }
+
+    /// Remembers an exit code without a word.
+    pub(super) fn note(&mut self, exit: Exit) {
+        self.worst = self.worst.max(exit);
+    }
+
+    /// The worst exit code so far.
+    pub(super) fn worst(&self) -> Exit {
+        self.worst
+    }
+
+    /// What to say where nothing was found: what could not be read may hold something.
+    pub(super) fn of_nothing_found(&self) -> &'static str {
+        if self.worst < Exit::Usage { "No findings." } else { "No findings in what could be read." }
     }
 }
 

@@ -110,10 +110,11 @@ fn read_presets(entries: std::fs::ReadDir, folder: &Path) -> Result<Vec<(String,
         let path = entry.map_err(unreadable)?.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(&path).map_err(|fault| {
-                ConfigFault::new(
-                    format!("{}: cannot be read ({fault})", path.display()),
-                    "Mend it, or move it away.",
-                )
+                let why = match fault.kind() {
+                    std::io::ErrorKind::InvalidData => "is not UTF-8 text".to_owned(),
+                    _ => format!("cannot be read ({fault})"),
+                };
+                ConfigFault::new(format!("{}: {why}", path.display()), "Mend it, or move it away.")
             })?;
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             own.push((name, text));

@@ -4,7 +4,7 @@ use super::PresetFault;
 use super::provider::ProviderPreset;
 use super::source::SourcePreset;
 use super::source::file::SourceFile;
-use crate::domain::error_class::ErrorTable;
+use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -83,7 +83,13 @@ pub fn built_in_text(name: &str) -> Option<&'static str> {
 }
 
 fn parse_errors(file: &str, text: &str) -> Result<ErrorTable, PresetFault> {
-    ErrorTable::parse(text).map_err(|fault| PresetFault { preset: file.to_owned(), what: fault.to_string() })
+    ErrorTable::parse(text).map_err(|fault| {
+        let what = match fault {
+            ErrorTableFault::Unreadable(fault) => one_line(&fault, text),
+            other => other.to_string().replace('\n', " "),
+        };
+        PresetFault { preset: file.to_owned(), what }
+    })
 }
 
 fn add_source(
@@ -92,7 +98,7 @@ fn add_source(
     text: &str,
 ) -> Result<(), PresetFault> {
     let written = SourceFile::parse(file, text)?;
-    let preset = written.check()?;
+    let preset = written.check().map_err(|fault| PresetFault { preset: file.to_owned(), ..fault })?;
     sources.insert(preset.name.to_string(), (written, preset));
     Ok(())
 }
@@ -107,9 +113,20 @@ fn add_provider(
     Ok(())
 }
 
+/// What the parser calls things, and what people do.
+const PLAIN_WORDS: [(&str, &str); 5] = [
+    ("expected usize", "expected a whole number, 0 or more"),
+    ("expected u64", "expected a whole number, 0 or more"),
+    ("expected f64", "expected a number"),
+    ("expected a sequence", "expected a list"),
+    ("expected a map", "expected a table"),
+];
+
 /// A TOML error in one line: where, and what.
 pub fn one_line(fault: &toml::de::Error, text: &str) -> String {
-    let what = fault.message().replace('\n', "; ");
+    let what = PLAIN_WORDS
+        .iter()
+        .fold(fault.message().replace('\n', "; "), |what, (theirs, plain)| what.replace(theirs, plain));
     match fault.span() {
         Some(span) => {
             let before = text.get(..span.start.min(text.len())).unwrap_or("");

@@ -9,12 +9,13 @@ use self::session::Session;
 use crate::console::message::Message;
 use crate::console::{self, Model, Setup, Task, ViewState};
 use crate::runtime::fault::RuntimeFault;
+use crate::runtime::keyboard;
 use crate::runtime::screen::{Screen, Tty};
 use crate::runtime::signals::{self, Signal};
 use crate::runtime::tasks::Tasks;
 use crate::runtime::terminal::{self, TerminalGuard};
 use crate::workflow::Desk;
-use crossterm::event::{Event, EventStream};
+use crossterm::event::Event;
 use futures_util::{Stream, StreamExt};
 use ratatui::Frame;
 use std::io::{self, IsTerminal};
@@ -56,7 +57,9 @@ pub async fn run(desk: Arc<Desk>, options: Options) -> Result<(), RuntimeFault> 
     let setup = setup_of(&desk, options, screen.size().map_err(RuntimeFault::Enter)?);
     let (model, first) = Model::start(setup);
     let console = Whole { model, view: ViewState::default() };
-    let ended = drive(desk, console, first, &mut screen, EventStream::new(), signals).await;
+    let ended =
+        drive(desk, console, first, &mut screen, keyboard::listen().map_err(RuntimeFault::Input)?, signals)
+            .await;
     drop(guard);
     ended
 }
@@ -122,11 +125,11 @@ pub(super) async fn drive(
                     let Ok(message) = messages.try_recv() else { break };
                     session.take(message);
                 }
-                session.take_ready_events(&mut events);
+                session.take_ready_events(&mut events).await;
             }
             event = events.next(), if !session.is_ending => {
                 session.take_event(event);
-                session.take_ready_events(&mut events);
+                session.take_ready_events(&mut events).await;
             }
             () = sleep_until(next_frame), if session.is_dirty => {
                 session.draw();

@@ -11,6 +11,7 @@ mod breakage;
 pub mod event_loop;
 pub mod fault;
 pub mod interrupt;
+pub mod keyboard;
 pub mod progress;
 pub mod screen;
 pub mod signals;

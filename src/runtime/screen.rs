@@ -1,6 +1,6 @@
 //! What the event loop draws on: the terminal, or a test's.
 
-use crate::runtime::terminal;
+use crate::runtime::terminal::{self, FrameOutput};
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use crossterm::queue;
@@ -8,7 +8,7 @@ use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::layout::Size;
 use ratatui::{Frame, Terminal};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::mem::ManuallyDrop;
 
 /// What the event loop draws on.
@@ -65,17 +65,13 @@ pub struct Tty<W: Write> {
     captures_mouse: bool,
 }
 
-impl Tty<BufWriter<terminal::Output>> {
-    /// How many bytes of a frame are gathered before they are written: a frame arrives in few pieces.
-    const FRAME_BYTES: usize = 64 * 1024;
-
+impl Tty<FrameOutput> {
     /// Draws on the standard output. The terminal is taken over by a [`terminal::TerminalGuard`].
     ///
     /// # Errors
     /// The terminal's own.
     pub fn open() -> io::Result<Self> {
-        let output = BufWriter::with_capacity(Self::FRAME_BYTES, terminal::open_output()?);
-        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(output))?);
+        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(FrameOutput::open()?))?);
         Ok(Self { terminal, captures_mouse: false })
     }
 }

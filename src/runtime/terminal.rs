@@ -10,7 +10,7 @@ use crossterm::terminal::{
 use crossterm::{cursor, queue, style};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Once, OnceLock};
+use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
 /// Whether the terminal is ours at this moment.
@@ -22,12 +22,15 @@ static PANIC: Notify = Notify::const_new();
 /// The output without the standard library's lock: a panic while another thread draws must not wait for it.
 static OUTPUT: OnceLock<Output> = OnceLock::new();
 
+/// Held while bytes are written and while the terminal changes hands.
+static WRITING: Mutex<()> = Mutex::new(());
+
 /// Where the terminal's bytes go.
 #[cfg(unix)]
-pub type Output = std::fs::File;
+type Output = std::fs::File;
 /// Where the terminal's bytes go.
 #[cfg(not(unix))]
-pub type Output = io::Stdout;
+type Output = io::Stdout;
 
 /// The terminal is ours as long as this lives.
 #[derive(Debug)]
@@ -52,12 +55,48 @@ impl Drop for TerminalGuard {
     }
 }
 
+/// What frames are written to. Once the terminal was given back nothing more gets there: a thread that panics gives it back
+/// while another one draws, and the rest of that frame would hide the cursor and lie over what the panic says.
+#[derive(Debug)]
+pub struct FrameOutput {
+    output: Output,
+    /// What is written at the next flush: a frame arrives in few pieces.
+    bytes: Vec<u8>,
+}
+
+impl FrameOutput {
+    /// On the standard output.
+    ///
+    /// # Errors
+    /// The standard output is closed.
+    pub fn open() -> io::Result<Self> {
+        Ok(Self { output: open_output()?, bytes: Vec::new() })
+    }
+}
+
+impl Write for FrameOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let bytes = std::mem::take(&mut self.bytes);
+        let _writing = lock_writing();
+        if !IS_ENTERED.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.output.write_all(&bytes)?;
+        self.output.flush()
+    }
+}
+
 /// Another handle of the standard output, for drawing.
 ///
 /// # Errors
 /// The standard output is closed.
 #[cfg(unix)]
-pub fn open_output() -> io::Result<Output> {
+fn open_output() -> io::Result<Output> {
     use std::os::fd::AsFd;
     Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
 }
@@ -67,7 +106,7 @@ pub fn open_output() -> io::Result<Output> {
 /// # Errors
 /// Never; the other platforms' version may fail.
 #[cfg(not(unix))]
-pub fn open_output() -> io::Result<Output> {
+fn open_output() -> io::Result<Output> {
     Ok(io::stdout())
 }
 
@@ -80,11 +119,13 @@ pub(super) fn enter() -> io::Result<()> {
     IS_ENTERED.store(true, Ordering::SeqCst);
     let mut bytes = Vec::new();
     queue!(bytes, EnterAlternateScreen, EnableBracketedPaste)?;
+    let _writing = lock_writing();
     write_out(&bytes)
 }
 
 /// Gives the terminal back as it was: once, from any thread, without a way to panic.
 pub(super) fn leave() {
+    let _writing = lock_writing();
     if !IS_ENTERED.swap(false, Ordering::SeqCst) {
         return;
     }
@@ -103,6 +144,12 @@ pub(super) fn leave() {
     // Nobody is left to tell when the terminal takes no more: its modes are given back all the same.
     let _closed_output = queued.and_then(|()| write_out(&bytes));
     let _closed_input = disable_raw_mode();
+}
+
+/// Nobody panics while holding it, so a panic's hook never waits for its own thread; who waits for a write to a terminal that
+/// takes nothing would wait in its own write as well.
+fn lock_writing() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn write_out(bytes: &[u8]) -> io::Result<()> {

@@ -149,10 +149,10 @@ async fn prepare_question(
 /// How much earlier than the first attempt a window begins: clocks differ.
 const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
 
-/// Puts checks on record, in one transaction.
+/// Puts checks on record, in one transaction, then among the receipts.
 ///
 /// # Errors
-/// The audit's own fault.
+/// The audit's own fault; or, with the checks on record, that the receipts could not be written.
 pub async fn record_checks(desk: &Desk, checks: &[(&Found, &Checked)]) -> Result<Vec<Entry>, RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
     let entries =
@@ -162,7 +162,7 @@ pub async fn record_checks(desk: &Desk, checks: &[(&Found, &Checked)]) -> Result
             // A receipt is a copy for log search; the record has the original.
             if let Err(why) = receipts.write(&receipt_of(desk, found, checked, entry.seq)) {
                 return Err(RecordFault {
-                    what: why,
+                    what: format!("the checks are in the audit and not among the receipts: {why}"),
                     do_next: "Mend the receipts file or take it out of the configuration.".to_owned(),
                 });
             }

@@ -2,10 +2,19 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod architecture;
+mod broken_inputs;
+mod cases;
+mod commands;
+mod commands_audit;
+mod commands_decide;
+mod configurations;
 mod documentation;
 mod error_class_sets;
 mod error_class_wrappers;
+mod hostile_text;
+mod incident;
 #[cfg(unix)]
 mod picture;
 #[cfg(unix)]
 mod pty;
+mod world;

@@ -41,7 +41,7 @@ const DIALOG: Picture = Picture {
     file: "assets/console-dialog.svg",
     title: "unstuck: a retry that moves money is asked for twice",
     regions: &[
-        "Retry: invoice:16",
+        "invoice:16",
         "Known",
         "not found",
         "What could go wrong",

@@ -8,7 +8,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::symbols::border;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Clear, Padding, Paragraph};
+use ratatui::widgets::{Block, Padding, Paragraph};
 use tui_input::Input;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -103,7 +103,7 @@ pub fn draw(
     frame.render_widget(Paragraph::new(foot.into_iter().map(|line| line.line).collect::<Vec<_>>()), feet);
 }
 
-/// Clears the place of a dialog, draws title and frame, and gives what is inside.
+/// Draws title and frame of a dialog, and gives what is inside.
 fn draw_frame(
     theme: Theme,
     title: &str,
@@ -113,7 +113,6 @@ fn draw_frame(
 ) -> Rect {
     let title_style = theme.cursor().patch(theme.strong());
     if !is_framed(area) {
-        frame.render_widget(Clear, area);
         let [top, inner] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
         frame.render_widget(
             Line::styled(fit(&format!(" {title} "), usize::from(top.width)), title_style),
@@ -135,7 +134,6 @@ fn draw_frame(
         .padding(Padding::horizontal(1))
         .title(Span::styled(fit(&format!(" {title} "), usize::from(width.saturating_sub(4))), title_style));
     let inner = block.inner(placed);
-    frame.render_widget(Clear, placed);
     frame.render_widget(block, placed);
     inner
 }

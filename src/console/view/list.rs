@@ -56,11 +56,12 @@ fn subtitle(model: &Model) -> String {
     let sort = model.findings.sort();
     let count = if shown == total { format!("{total}") } else { format!("{shown} of {total}") };
     let turned = if sort.reversed { ", turned round" } else { "" };
-    let mut told = format!("{count}, {}{turned}", sort.column.title());
-    if !model.findings.typed().is_empty() {
-        told = format!("{told}, filter: {}", shown::line(model.findings.typed()));
-    }
-    told
+    // The filter before the order: where there is no room for both, what is left out matters more.
+    let filter = match model.findings.typed() {
+        "" => String::new(),
+        typed => format!(", filter: {}", shown::line(typed)),
+    };
+    format!("{count}{filter}, {}{turned}", sort.column.title())
 }
 
 /// What an empty list means.

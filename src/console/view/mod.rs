@@ -35,7 +35,7 @@ use crate::console::model::{Dialog, Focus, Model, Screen};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::{Clear, Paragraph};
 
 /// Where a list was drawn, and its first line.
 #[derive(Debug, Default, Clone, Copy)]
@@ -139,6 +139,10 @@ fn draw_body(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, body: 
 }
 
 fn draw_dialog(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area: Rect) {
+    if !matches!(model.dialog, Dialog::None | Dialog::Filter(_)) {
+        // What is behind would show in pieces beside a dialog: nobody can read it, and it looks as if it belonged.
+        frame.render_widget(Clear, area);
+    }
     match &model.dialog {
         Dialog::None | Dialog::Filter(_) => {}
         Dialog::Help(scroll) => help::draw(model, *scroll, state, frame, area),

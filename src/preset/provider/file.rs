@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 /// Reads the file's text.
 pub(super) fn parse(text: &str) -> Result<PresetFile, String> {
-    toml::from_str(text)
-        .map_err(|fault| format!("the provider preset cannot be read: {}", fault.to_string().trim_end()))
+    toml::from_str(text).map_err(|fault| crate::preset::catalogue::one_line(&fault, text))
 }
 
 #[derive(Debug, Deserialize)]

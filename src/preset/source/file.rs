@@ -79,7 +79,7 @@ pub struct DetectFile {
 
 /// One name, or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this must be a column's name, or a list of names")]
 pub enum OneOrMore {
     /// One.
     One(String),
@@ -101,7 +101,7 @@ pub struct TimesFile {
 
 /// One time: a column, or a column with its own format.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this must be a column's name, or { column = …, format = …, zone = … }")]
 pub enum TimeFile {
     /// A column in the format of the section.
     Column(String),
@@ -149,7 +149,7 @@ pub struct StateFile {
 
 /// One value, or several.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this must be a text, a whole number or a truth value, or a list of them")]
 pub enum LiteralsFile {
     /// Several.
     More(Vec<LiteralFile>),
@@ -159,7 +159,7 @@ pub enum LiteralsFile {
 
 /// A value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this must be a text, a whole number or a truth value")]
 pub enum LiteralFile {
     /// A truth value.
     Truth(bool),
@@ -255,6 +255,7 @@ impl SourceFile {
             states: self.checked_states()?,
             decisions: self.checked_decisions()?,
         };
+        check_names(&preset)?;
         check_statements(&preset)?;
         Ok(preset)
     }
@@ -460,6 +461,23 @@ impl WritingFile {
             .collect::<Vec<_>>();
         Ok(Writing::Statements { statements, leaves })
     }
+}
+
+/// Two columns whose values would travel under one parameter's name could not be compared with what was seen.
+fn check_names(preset: &SourcePreset) -> Result<(), String> {
+    let compared: Vec<&String> = preset.key.iter().chain(&preset.version).collect();
+    for (at, column) in compared.iter().enumerate() {
+        let parameter = SourcePreset::seen_parameter(column);
+        let twin = compared.iter().skip(at + 1).find(|other| {
+            !other.eq_ignore_ascii_case(column) && SourcePreset::seen_parameter(other) == parameter
+        });
+        if let Some(twin) = twin {
+            return Err(format!(
+                "the columns `{column}` and `{twin}` would both be `{parameter}` in a statement: leave one out"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Every parameter must be one that a decision can bind, and the first statement must compare before it sets.

@@ -8,9 +8,11 @@ use crate::runtime::screen::Screen;
 use crate::runtime::signals::Signal;
 use crate::runtime::tasks::Tasks;
 use crossterm::event::{Event, KeyEventKind};
-use futures_util::{FutureExt, Stream, StreamExt};
+use futures_util::{Stream, StreamExt};
+use std::future::poll_fn;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -129,12 +131,19 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
     }
 
     /// Takes in the terminal's events that are there, without waiting for more.
-    pub(super) fn take_ready_events(&mut self, events: &mut (impl Stream<Item = io::Result<Event>> + Unpin)) {
+    ///
+    /// The stream is asked as this task, not as nobody (`now_or_never`): it keeps the first waker it is given, and the next
+    /// key would wake nobody, to be seen only with the next tick.
+    pub(super) async fn take_ready_events(
+        &mut self,
+        events: &mut (impl Stream<Item = io::Result<Event>> + Unpin),
+    ) {
         for _ in 0..TAKEN_A_TURN_MAX {
             if self.is_ending {
                 return;
             }
-            let Some(event) = events.next().now_or_never() else { return };
+            let event = poll_fn(|context| Poll::Ready(events.poll_next_unpin(context))).await;
+            let Poll::Ready(event) = event else { return };
             self.take_event(event);
         }
     }

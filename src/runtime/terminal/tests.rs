@@ -9,7 +9,7 @@ use crate::runtime::event_loop::{Console, drive};
 use crate::runtime::screen::Tty;
 use crate::runtime::signals;
 use crate::workflow::fakes::World;
-use crossterm::event::{EventStream, KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent};
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use pretty_assertions::assert_eq;
 use ratatui::Frame;
@@ -66,8 +66,15 @@ fn child() {
         let guard = TerminalGuard::enter().unwrap();
         let mut screen = Tty::open().unwrap();
         let desk = World::with_stuck(&["a"]).desk();
-        let ended =
-            drive(desk, Probe { taken: 0 }, Vec::new(), &mut screen, EventStream::new(), signals).await;
+        let ended = drive(
+            desk,
+            Probe { taken: 0 },
+            Vec::new(),
+            &mut screen,
+            crate::runtime::keyboard::listen().unwrap(),
+            signals,
+        )
+        .await;
         drop(guard);
         ended
     });

@@ -26,7 +26,7 @@ fn clear_filter(terminal: &mut Terminal, total: usize) {
 /// Opens a dialog, gives a reason and goes to the button, once the provider was asked.
 pub fn give_reason(terminal: &mut Terminal, key: &str, button: &str, reason: &str) {
     terminal.press(key);
-    terminal.shows(&format!("{button}: "));
+    terminal.shows(&format!("{button} ("));
     terminal.shows("Reason [");
     terminal.press(reason);
     terminal.press("\t");

@@ -2,6 +2,7 @@
 
 use super::terminal::{Size, Terminal};
 use rstest::rstest;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_letter_in_the_filter_box_is_text_and_ctrl_c_leaves_from_there() {
@@ -12,6 +13,23 @@ fn a_letter_in_the_filter_box_is_text_and_ctrl_c_leaves_from_there() {
     terminal.press("qCdre");
     terminal.shows("Filter: qCdre");
     terminal.shows("0 shown");
+    terminal.press("\x03");
+    terminal.is_over(0);
+}
+
+#[test]
+fn keys_are_taken_when_they_are_pressed_and_not_with_the_next_tick() {
+    let mut terminal = Terminal::demo((80, 24));
+    terminal.shows("38 findings");
+    terminal.press("/");
+    let (began, mut typed) = (Instant::now(), String::from("Filter: "));
+    for letter in "invoice:1".chars() {
+        terminal.press(&letter.to_string());
+        typed.push(letter);
+        terminal.shows(&typed);
+    }
+    // Nine keys, each awaited: with the ticks they would take nine seconds, by themselves a tenth of one.
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     terminal.press("\x03");
     terminal.is_over(0);
 }

@@ -1,0 +1,106 @@
+//! A folder with databases and a configuration, and the real program run in it.
+
+use assert_cmd::Command;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The three tables that everyone starts with.
+pub const TABLES: &str = "
+CREATE TABLE jobs (key, status, updated_at, last_error);
+CREATE TABLE processed_items (item_key, status, attempts, updated_at, last_error);
+CREATE TABLE sent_emails (email_key, status, created_at);
+";
+
+/// What a run of the program came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// The exit code; `None` where a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output, the folder's path replaced.
+    pub out: String,
+    /// The error output, the folder's path replaced.
+    pub err: String,
+}
+
+impl Ran {
+    /// Each line of standard output as JSON.
+    pub fn json(&self) -> Vec<serde_json::Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// One field of each line of JSON, as text.
+    pub fn each(&self, field: &str) -> Vec<String> {
+        self.json().iter().map(|line| line[field].as_str().unwrap_or("-").to_owned()).collect()
+    }
+}
+
+/// A folder of one test, which is also the home of whoever runs the program.
+pub struct World {
+    folder: TempDir,
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self { folder: TempDir::new().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A database with these tables and rows.
+    pub fn database(&self, name: &str, sql: &str) -> PathBuf {
+        let path = self.path(name);
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        path
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The program, ready to be run in the folder, without anything of this machine's own settings.
+    pub fn command(&self) -> Command {
+        let mut command = Command::cargo_bin("unstuck").unwrap();
+        command.current_dir(self.folder.path()).env_clear().env("HOME", self.folder.path());
+        command.env("UNSTUCK_OPERATOR", "ana").env("UNSTUCK_LEDGER_TOKEN", "sk_test_7");
+        command
+    }
+
+    /// Runs the program with arguments that are parted by spaces.
+    pub fn run(&self, arguments: &str) -> Ran {
+        self.run_all(&arguments.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Runs the program with these arguments.
+    pub fn run_all(&self, arguments: &[&str]) -> Ran {
+        let output = self.command().args(arguments).output().unwrap();
+        let text = |bytes: Vec<u8>| {
+            String::from_utf8(bytes).unwrap().replace(&*self.folder.path().to_string_lossy(), "FOLDER")
+        };
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+/// Every row of a table, each value as SQLite quotes it.
+pub fn rows_of(path: &Path, table: &str) -> Vec<String> {
+    let connection = Connection::open(path).unwrap();
+    let columns: Vec<String> = connection
+        .prepare("SELECT 'quote(\"' || name || '\")' FROM pragma_table_info(?1)")
+        .unwrap()
+        .query_map([table], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let sql = format!("SELECT {} FROM {table}", columns.join(" || ',' || "));
+    let mut statement = connection.prepare(&sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+/// The two lines of a trouble, as they are printed.
+pub fn two_lines(what: &str, do_next: &str) -> String {
+    format!("unstuck: {what}\n         {do_next}\n")
+}
