@@ -1,0 +1,187 @@
+//! 10,000 checks against a server on loopback, 64 in flight: the whole workflow with a durable audit, beside a bare loop
+//! that sends the same requests and looks at nothing.
+
+mod measure;
+
+use chrono::TimeDelta;
+use futures_util::{StreamExt, stream};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use measure::{Bounds, Fault, median, millis, own_peak_bytes};
+use rusqlite::Connection;
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use unstuck::adapters::system::SystemClock;
+use unstuck::config::load;
+use unstuck::domain::moment::stamp;
+use unstuck::domain::verdict::Verdict;
+use unstuck::ports::clock::Clock;
+use unstuck::wiring::{self, Options};
+use unstuck::workflow::scan::Pages;
+use unstuck::workflow::sweep::{record_batch, sweep};
+use unstuck::workflow::{Desk, Found};
+
+/// How many findings are checked.
+const CHECKS: usize = 10_000;
+/// How many requests are under way at once.
+const IN_FLIGHT: usize = 64;
+/// How often both are measured, in turns.
+const ROUNDS: usize = 3;
+/// How much memory everything together may hold, the server included.
+const MEMORY_MAX: u64 = 150 * 1_000_000;
+/// How much longer than the bare loop the checks may take. They do more than it: a check reads the payload's row, renders
+/// its question, parses and judges the answer, hashes it, and is written to the audit before it counts.
+const RATIO_MAX: f64 = 4.0;
+
+#[tokio::main]
+async fn main() -> Result<ExitCode, Fault> {
+    unstuck::adapters::http::install_tls();
+    let folder = tempfile::Builder::new().prefix("unstuck-bench-").tempdir()?;
+    let address = serve().await?;
+    make_table(&folder.path().join("jobs.db"))?;
+    let desk = desk(folder.path(), address)?;
+    let found = all_findings(&desk).await?;
+    println!("{CHECKS} checks, {IN_FLIGHT} in flight, server on loopback in the same process");
+    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    // The first round warms up connections and file.
+    for round in 0..=ROUNDS {
+        let (our_wall, bare_wall) = (check_all(&desk, &found).await?, ask_all(address, &found).await?);
+        if round > 0 {
+            ours.push(our_wall);
+            bare.push(bare_wall);
+        }
+    }
+    tell("checks with audit", median(&ours));
+    tell("bare requests", median(&bare));
+    let ratio = median(&ours).as_secs_f64() / median(&bare).as_secs_f64();
+    let mut bounds = Bounds::default();
+    bounds.check(ratio <= RATIO_MAX, &format!("checks / bare requests = {ratio:.2}, bound {RATIO_MAX}"));
+    bounds.check_memory("this process, server included", own_peak_bytes(), MEMORY_MAX);
+    Ok(bounds.exit())
+}
+
+fn tell(what: &str, wall: Duration) {
+    #[expect(clippy::cast_precision_loss, reason = "shown without decimals")]
+    let per_second = CHECKS as f64 / wall.as_secs_f64();
+    println!("{what:18} {:>11}, {per_second:.0} a second", millis(wall));
+}
+
+/// Checks everything and puts it on record.
+async fn check_all(desk: &Desk, found: &[Arc<Found>]) -> Result<Duration, Fault> {
+    let begun = Instant::now();
+    let mut answered = std::pin::pin!(sweep(desk, found.to_vec()));
+    let mut happened = 0;
+    while let Some(batch) = answered.next().await {
+        record_batch(desk, &batch).await.map_err(|fault| fault.what)?;
+        happened += batch.iter().filter(|(_, checked)| checked.verdict() == Verdict::Happened).count();
+    }
+    if happened == CHECKS { Ok(begun.elapsed()) } else { Err(format!("{happened} of {CHECKS} happened").into()) }
+}
+
+/// Sends the same requests with nothing around them.
+async fn ask_all(address: SocketAddr, found: &[Arc<Found>]) -> Result<Duration, Fault> {
+    let client = reqwest::Client::builder().no_proxy().tls_certs_only(Vec::new()).build()?;
+    let begun = Instant::now();
+    let requests = found.iter().map(|found| {
+        let reference = found.reference.as_deref().unwrap_or_default();
+        client.get(format!("http://{address}/v1/charges?reference={reference}&limit=100"))
+    });
+    let mut answers = stream::iter(requests)
+        .map(|request| async move { request.bearer_auth("bench").send().await?.error_for_status()?.bytes().await })
+        .buffer_unordered(IN_FLIGHT);
+    while let Some(answer) = answers.next().await {
+        answer?;
+    }
+    Ok(begun.elapsed())
+}
+
+/// A ledger that answers at once: one charge under whatever reference it is asked for.
+async fn serve() -> Result<SocketAddr, Fault> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let service = service_fn(|request| async move { Ok::<_, Infallible>(answer(&request)) });
+                let connection = hyper::server::conn::http1::Builder::new();
+                // Connections are closed when a round has ended.
+                drop(connection.serve_connection(TokioIo::new(stream), service).await);
+            });
+        }
+    });
+    Ok(address)
+}
+
+fn answer(request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    let query = url::form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
+    let reference = query.into_iter().find(|(name, _)| name == "reference").map(|(_, value)| value).unwrap_or_default();
+    let body = format!(
+        "{{\"object\":\"list\",\"data\":[{{\"id\":\"ch_{reference}\",\"status\":\"succeeded\",\"created\":1777863600,\
+         \"reference\":\"{reference}\",\"amount\":1041,\"currency\":\"brl\"}}],\"has_more\":false}}"
+    );
+    Response::new(Full::new(Bytes::from(body)))
+}
+
+fn make_table(path: &Path) -> Result<(), Fault> {
+    let mut connection = Connection::open(path)?;
+    let transaction = connection.transaction()?;
+    transaction.execute_batch("CREATE TABLE jobs (key TEXT PRIMARY KEY, status TEXT, updated_at TEXT, last_error TEXT)")?;
+    let at = stamp(SystemClock.now() - TimeDelta::hours(3));
+    for number in 0..CHECKS {
+        let key = format!("invoice:{number}:2026-05");
+        transaction.execute("INSERT INTO jobs VALUES (?1, 'failed', ?2, 'Read timed out')", [&key, &at])?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// The desk as a configuration makes it, its pace so high that it never waits.
+fn desk(folder: &Path, address: SocketAddr) -> Result<Desk, Fault> {
+    std::fs::write(folder.join("token"), "bench")?;
+    let config = folder.join("config.toml");
+    std::fs::write(
+        &config,
+        format!(
+            r#"
+                [audit]
+                path = "audit.db"
+                [[sources]]
+                name = "jobs"
+                url = "sqlite://jobs.db"
+                preset = "jobs"
+                kind = "invoice"
+                [kinds.invoice]
+                risk = "financial"
+                check = "ledger.charge"
+                reference = "{{{{ key }}}}"
+                idempotency_key = "{{{{ key }}}}"
+                [providers.ledger]
+                preset = "ledger"
+                base_url = "http://{address}"
+                secret_file = "token"
+                pace_per_second = 1000000
+                in_flight_max = {IN_FLIGHT}
+            "#
+        ),
+    )?;
+    let settings = load::load(&config, folder.join("audit.db")).map_err(|fault| fault.what)?;
+    let options = Options { operator: Some("bench".to_owned()), read_only: false, opens_audit: true };
+    Ok(wiring::desk(&settings, &options).map_err(|fault| fault.what)?)
+}
+
+async fn all_findings(desk: &Desk) -> Result<Vec<Arc<Found>>, Fault> {
+    let source = desk.source("jobs").ok_or("the source is not there")?;
+    let (mut found, mut pages) = (Vec::new(), Pages::of(desk, source));
+    while let Some(page) = pages.next().await {
+        found.extend(page.map_err(|fault| fault.what)?.found.into_iter().map(Arc::new));
+    }
+    if found.len() == CHECKS { Ok(found) } else { Err(format!("{} findings", found.len()).into()) }
+}
