@@ -83,7 +83,11 @@ async fn check_all(desk: &Desk, found: &[Arc<Found>]) -> Result<Duration, Fault>
         record_batch(desk, &batch).await.map_err(|fault| fault.what)?;
         happened += batch.iter().filter(|(_, checked)| checked.verdict() == Verdict::Happened).count();
     }
-    if happened == CHECKS { Ok(begun.elapsed()) } else { Err(format!("{happened} of {CHECKS} happened").into()) }
+    if happened == CHECKS {
+        Ok(begun.elapsed())
+    } else {
+        Err(format!("{happened} of {CHECKS} happened").into())
+    }
 }
 
 /// Sends the same requests with nothing around them.
@@ -94,9 +98,12 @@ async fn ask_all(address: SocketAddr, found: &[Arc<Found>]) -> Result<Duration, 
         let reference = found.reference.as_deref().unwrap_or_default();
         client.get(format!("http://{address}/v1/charges?reference={reference}&limit=100"))
     });
-    let mut answers = stream::iter(requests)
-        .map(|request| async move { request.bearer_auth("bench").send().await?.error_for_status()?.bytes().await })
-        .buffer_unordered(IN_FLIGHT);
+    let mut answers =
+        stream::iter(requests)
+            .map(|request| async move {
+                request.bearer_auth("bench").send().await?.error_for_status()?.bytes().await
+            })
+            .buffer_unordered(IN_FLIGHT);
     while let Some(answer) = answers.next().await {
         answer?;
     }
@@ -122,7 +129,8 @@ async fn serve() -> Result<SocketAddr, Fault> {
 
 fn answer(request: &Request<Incoming>) -> Response<Full<Bytes>> {
     let query = url::form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
-    let reference = query.into_iter().find(|(name, _)| name == "reference").map(|(_, value)| value).unwrap_or_default();
+    let reference =
+        query.into_iter().find(|(name, _)| name == "reference").map(|(_, value)| value).unwrap_or_default();
     let body = format!(
         "{{\"object\":\"list\",\"data\":[{{\"id\":\"ch_{reference}\",\"status\":\"succeeded\",\"created\":1777863600,\
          \"reference\":\"{reference}\",\"amount\":1041,\"currency\":\"brl\"}}],\"has_more\":false}}"
@@ -133,7 +141,9 @@ fn answer(request: &Request<Incoming>) -> Response<Full<Bytes>> {
 fn make_table(path: &Path) -> Result<(), Fault> {
     let mut connection = Connection::open(path)?;
     let transaction = connection.transaction()?;
-    transaction.execute_batch("CREATE TABLE jobs (key TEXT PRIMARY KEY, status TEXT, updated_at TEXT, last_error TEXT)")?;
+    transaction.execute_batch(
+        "CREATE TABLE jobs (key TEXT PRIMARY KEY, status TEXT, updated_at TEXT, last_error TEXT)",
+    )?;
     let at = stamp(SystemClock.now() - TimeDelta::hours(3));
     for number in 0..CHECKS {
         let key = format!("invoice:{number}:2026-05");

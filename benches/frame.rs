@@ -54,7 +54,8 @@ fn main() -> Result<ExitCode, Fault> {
 }
 
 fn report(bounds: &mut Bounds, name: &str, times: &[Duration]) {
-    let told = format!("{name:40} median {:>9}, p99 {:>9}", millis(median(times)), millis(percentile(times, 99)));
+    let told =
+        format!("{name:40} median {:>9}, p99 {:>9}", millis(median(times)), millis(percentile(times, 99)));
     bounds.check(median(times) <= FRAME_MAX, &told);
 }
 
@@ -84,9 +85,12 @@ impl Console {
             terminal: Terminal::new(TestBackend::new(WIDTH, HEIGHT))?,
         };
         let tasks = console.send(Message::Key(key(KeyCode::Char('C'))));
-        let Some(Task::Check { run, found }) = tasks.first() else { return Err("`C` began no checks".into()) };
+        let Some(Task::Check { run, found }) = tasks.first() else {
+            return Err("`C` began no checks".into());
+        };
         for (number, found) in found.iter().enumerate().step_by(2) {
-            let verdict = Verdict::ALL.get(number / 2 % Verdict::ALL.len()).copied().unwrap_or(Verdict::Unknown);
+            let verdict =
+                Verdict::ALL.get(number / 2 % Verdict::ALL.len()).copied().unwrap_or(Verdict::Unknown);
             let checked = Arc::new(sample::checked(found, verdict));
             console.send(Message::Check(CheckMessage::Done { run: *run, found: Arc::clone(found), checked }));
         }

@@ -142,6 +142,7 @@ impl Run<'_> {
             };
             let Some(batch) = batch else { return Ok(()) };
             if let Err(fault) = record_batch(desk, &batch).await {
+                self.troubles.note(Exit::Unreachable);
                 self.tell_once(&progress, &format!("recording the checks: {}", fault.what), &fault.do_next);
             }
             for (found, checked) in &batch {

@@ -35,6 +35,9 @@ pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Fai
     if desk.read_only && !arguments.dry_run {
         return Err(settle::OrderFault::ReadOnly.into());
     }
+    if !arguments.dry_run && desk.record.is_ok() {
+        session::recover(&desk).await?;
+    }
     let choice = choice_of(arguments.choice);
     match &arguments.key {
         Some(key) => one(&desk, arguments, choice, reason, key).await,

@@ -61,7 +61,7 @@ pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Fai
         print(&format!("provider {name}"), vec![line])?;
     }
     print("kinds", kinds(&desk))?;
-    print("audit", vec![audit(&desk, &settings.audit)])?;
+    print("audit", vec![audit(&desk, &settings.audit).await])?;
     print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;
     Ok(match worst {
         Health::Good | Health::Doubtful => Exit::Fine,
@@ -141,13 +141,22 @@ fn kinds(desk: &Desk) -> Vec<Examined> {
         .collect()
 }
 
-fn audit(desk: &Desk, path: &std::path::Path) -> Examined {
-    match &desk.record {
-        Ok(_) => good("file", format!("{} can be written", path.display())),
-        Err(fault) => Examined {
-            what: "file".to_owned(),
-            health: Health::Bad,
-            finding: format!("{}. {} Without it nothing is decided.", fault.what, fault.do_next),
+async fn audit(desk: &Desk, path: &std::path::Path) -> Examined {
+    let line = |health, finding| Examined { what: "file".to_owned(), health, finding };
+    let fault = match &desk.record {
+        Ok(record) => match record.unfinished().await {
+            Ok(open) if open.is_empty() => return good("file", format!("{} can be written", path.display())),
+            Ok(open) => {
+                let told =
+                    format!("{} decisions have no outcome yet: they broke off, or are under way", open.len());
+                return line(
+                    Health::Doubtful,
+                    format!("{told}. The console and `decide` settle them first."),
+                );
+            }
+            Err(fault) => fault,
         },
-    }
+        Err(fault) => fault.clone(),
+    };
+    line(Health::Bad, format!("{}. {} Without it nothing is decided.", fault.what, fault.do_next))
 }

@@ -141,6 +141,16 @@ impl Troubles {
     }
 }
 
+/// Settles what broke off before anything new is decided, and tells it.
+pub(super) async fn recover(desk: &Desk) -> Result<(), Failure> {
+    for one in crate::workflow::recover::recover(desk).await? {
+        let choice = one.choice.map_or("a decision", crate::domain::decision::Choice::verb);
+        let told = format!("{choice} {} (audit entry {}): {}", one.intent.key, one.intent.seq, one.told);
+        say::aside(format!("Broken off earlier: {}", crate::domain::text::clean(&told)));
+    }
+    Ok(())
+}
+
 /// Turns a closed output (`| head`) into a good end.
 pub(super) fn end(result: Result<Exit, Failure>) -> Result<Exit, Failure> {
     match result {

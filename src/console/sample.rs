@@ -116,7 +116,8 @@ pub fn checked(found: &Found, verdict: Verdict) -> Checked {
             .then(|| Fault::new(FaultKind::ServerError, "HTTP 503 three times")),
         reasons: vec![reason.to_owned()],
     };
-    let key = KeyProtection::at(now(), Attempts::of(&found.finding.item), false, None);
+    let key =
+        KeyProtection::at(now(), Attempts::of(&found.finding.item, TimeDelta::zero(), now()), false, None);
     let advised = advise(found.risk, found.finding.kind, &judgement, key, false);
     let status = if verdict == Verdict::Unknown { 503 } else { 200 };
     let tried = Try {

@@ -1,6 +1,6 @@
 //! When an item's attempts can have acted: what the provider's clocks are counted from.
 
-use crate::domain::item::{Item, Lease};
+use crate::domain::item::{Item, Lease, State};
 use chrono::{DateTime, TimeDelta, Utc};
 
 /// The span in which an item's attempts can have had an effect, as far as its source tells.
@@ -13,13 +13,14 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Reads the span from an item's times.
+    /// Reads the span from an item's times. `now` is the source's own clock.
     ///
     /// `last` is the latest of the readable times, because waiting too long for an absence to show costs minutes and
-    /// waiting too short costs a second charge. `first` is told only where it surely precedes every attempt: an explicit
-    /// time, the item's creation, or the start of the only attempt. The last change of a row is no start: of a failed one
-    /// it is the end of an attempt that may have taken hours.
-    pub fn of(item: &Item) -> Self {
+    /// waiting too short costs a second charge. An attempt that ended, and whose end nobody wrote down, may have lasted as
+    /// long as one may run (`attempt_max`). `first` is told only where it surely precedes every attempt: an explicit time,
+    /// the item's creation, or the start of the only attempt. The last change of a row is no start: of a failed one it is
+    /// the end of an attempt that may have taken hours. Nor is the creation of a row that is deleted to be tried again.
+    pub fn of(item: &Item, attempt_max: TimeDelta, now: DateTime<Utc>) -> Self {
         let times = &item.times;
         let (created, started, updated) =
             (times.created.known(), times.started.known(), times.updated.known());
@@ -27,10 +28,23 @@ impl Attempts {
             Lease::Heartbeat { beat, .. } => beat.known(),
             Lease::None | Lease::EndsAt(_) | Lease::Seconds(_) => None,
         };
-        let last = [started, updated, beat].into_iter().flatten().max().or(created);
-        let is_single = item.tried_once || item.attempts.is_some_and(|count| count <= 1);
-        let first = times.first_attempt.known().or(created).or(started.filter(|_| is_single));
-        Self { first, last }
+        let latest = [started, updated, beat].into_iter().flatten().max().or(created);
+        let has_ended = matches!(item.state, State::Failed | State::Done | State::Dead);
+        let last = match latest {
+            Some(at) if has_ended && updated.is_none() && at <= now => {
+                Some(at.checked_add_signed(attempt_max).unwrap_or(now).min(now))
+            }
+            other => other,
+        };
+        Self { first: Self::first_of(item), last }
+    }
+
+    /// A moment before which no attempt began; `None` when the source does not surely tell one.
+    pub fn first_of(item: &Item) -> Option<DateTime<Utc>> {
+        let times = &item.times;
+        let is_single = item.attempts.is_some_and(|count| count <= 1);
+        let only_life = times.created.known().or(times.started.known().filter(|_| is_single));
+        times.first_attempt.known().or(only_life.filter(|_| !item.tried_once))
     }
 }
 
@@ -126,5 +140,64 @@ mod tests {
         let protection = KeyProtection::at(at(0), attempts, has_key, ttl_minutes.map(TimeDelta::minutes));
         assert_eq!(protection, expected);
         assert_eq!(protection.protects(), matches!(expected, KeyProtection::Until(_)));
+    }
+
+    fn item(state: State, tried_once: bool, attempts: Option<i64>) -> Item {
+        use crate::domain::cell::Cell;
+        use crate::domain::item::{ItemKey, LastError, Times};
+        Item {
+            source: "jobs".into(),
+            key: ItemKey::new(vec![Cell::Text("k".to_owned())]),
+            kind: "job".into(),
+            status: "x".into(),
+            state,
+            attempts,
+            tried_once,
+            times: Times::default(),
+            last_error: LastError::NotKept,
+            fields: Vec::new(),
+            oddities: Vec::new(),
+        }
+    }
+
+    #[rstest]
+    #[case::creation(false, Some(0), None, None, Some(0))]
+    #[case::only_attempt(false, None, Some(5), Some(1), Some(5))]
+    #[case::second_attempt(false, None, Some(5), Some(2), None)]
+    #[case::uncounted(false, None, Some(5), None, None)]
+    // The row may have been deleted to be tried again: it is not surely the first of its key.
+    #[case::released(true, Some(0), Some(5), Some(1), None)]
+    fn the_first_attempt_is_told_only_where_it_is_sure(
+        #[case] tried_once: bool,
+        #[case] created: Option<i64>,
+        #[case] started: Option<i64>,
+        #[case] attempts: Option<i64>,
+        #[case] first: Option<i64>,
+    ) {
+        use crate::domain::moment::Reading;
+        let reading =
+            |minutes: Option<i64>| minutes.map_or(Reading::Missing, |minutes| Reading::Known(at(minutes)));
+        let mut item = item(State::Failed, tried_once, attempts);
+        (item.times.created, item.times.started) = (reading(created), reading(started));
+        assert_eq!(Attempts::first_of(&item), first.map(at));
+    }
+
+    #[rstest]
+    #[case::running(State::Running, None, 0)]
+    #[case::end_told(State::Failed, Some(7), 7)]
+    #[case::end_not_told(State::Failed, None, 30)]
+    fn an_attempt_whose_end_nobody_wrote_down_may_have_lasted(
+        #[case] state: State,
+        #[case] updated: Option<i64>,
+        #[case] last: i64,
+    ) {
+        use crate::domain::moment::Reading;
+        let mut item = item(state, false, Some(1));
+        item.times.started = Reading::Known(at(0));
+        item.times.updated = updated.map_or(Reading::Missing, |minutes| Reading::Known(at(minutes)));
+        assert_eq!(Attempts::of(&item, TimeDelta::minutes(30), at(90)).last, Some(at(last)));
+        // Never later than now: that would be a wrong clock.
+        let soon = Attempts::of(&item, TimeDelta::minutes(30), at(10)).last;
+        assert!(soon <= Some(at(10)));
     }
 }

@@ -138,7 +138,8 @@ pub struct Item {
     pub state: State,
     /// How many times it was tried; `None` where the source does not count or the count is unreadable.
     pub attempts: Option<i64>,
-    /// Whether the job system never takes a key a second time by itself.
+    /// Whether the job system never takes a key a second time by itself: to try again, its row is deleted, so this row may
+    /// not be the first of its key.
     pub tried_once: bool,
     /// The times it tells.
     pub times: Times,

@@ -63,7 +63,7 @@ pub async fn check(desk: &Desk, found: &Found) -> Checked {
         Err(fault) => return unanswered(kind, found, fault, at),
     };
     let told = provider.ask(&question).await;
-    weigh(found, told, provider.facts().clocks, expected.as_ref(), has_key, at)
+    weigh(found, told, provider.facts().clocks, expected.as_ref(), (has_key, kind.policy.stuck_after), at)
 }
 
 /// Judges what a provider told. Pure, but for its place.
@@ -72,13 +72,13 @@ fn weigh(
     told: Told,
     clocks: Clocks,
     expected: Option<&Money>,
-    has_key: bool,
+    (has_key, attempt_max): (bool, TimeDelta),
     at: DateTime<Utc>,
 ) -> Checked {
     let finding = &found.finding;
-    let attempts = Attempts::of(&finding.item);
     // The item's times are by its source's clock: so is the moment they are compared with.
     let source_now = at + found.clock_gap;
+    let attempts = Attempts::of(&finding.item, attempt_max, source_now);
     let judgement = judge(told.answer, clocks, attempts, expected, source_now);
     let key = KeyProtection::at(source_now, attempts, has_key, clocks.key_ttl);
     let advised = advise(found.risk, finding.kind, &judgement, key, finding.held);
@@ -139,7 +139,7 @@ async fn prepare_question(
     let has_key = kind.idempotency_key.as_ref().is_some_and(|template| template.render(&fields).is_ok());
     let question = Question {
         reference,
-        from: Attempts::of(item).first.map(|first| first - found.clock_gap - WINDOW_MARGIN),
+        from: Attempts::first_of(item).map(|first| first - found.clock_gap - WINDOW_MARGIN),
         fields: fields.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
         mask: kind.policy.mask.clone(),
     };

@@ -83,6 +83,15 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
         Ok(reading) => reading,
         Err(fault) => return open(intent, format!("its row cannot be read now: {}", fault.what)),
     };
+    match was_followed(desk, &intent).await {
+        Ok(false) => {}
+        Ok(true) => {
+            let why = "broken off, and a later decision on the same item followed: whether this one was carried out cannot be told";
+            let outcome = Some(Outcome::Failed { why: why.to_owned() });
+            return Recovered { intent, choice: Some(choice), outcome, told: why.to_owned() };
+        }
+        Err(fault) => return open(intent, format!("what followed it cannot be read: {}", fault.what)),
+    }
     let outcome = compare(
         &**source,
         choice,
@@ -97,6 +106,17 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
     };
     Recovered { intent, choice: Some(choice), outcome: Some(outcome), told }
 }
+
+/// Whether a later decision touched the same item: then its row no longer tells of this one.
+async fn was_followed(desk: &Desk, intent: &Entry) -> Result<bool, RecordFault> {
+    let record = desk.record.as_ref().map_err(Clone::clone)?;
+    let newest = record.of_item(&intent.source, &intent.key, LATER_ENTRIES_MAX).await?;
+    let touches = |entry: &&Entry| entry.seq > intent.seq && entry.decision != intent.decision;
+    Ok(newest.iter().filter(touches).any(|entry| entry.event == Event::Intended.as_str()))
+}
+
+/// How many of an item's newest entries are looked through for a later decision.
+const LATER_ENTRIES_MAX: usize = 200;
 
 /// A row as it was seen: on record with its secrets hidden, so that its hash tells whether a row is still the same.
 pub(super) struct Seen {

@@ -57,7 +57,7 @@ pub fn timeline(row: &Row, lines: &mut Lines) {
     for what in unclear {
         lines.point("?", &what, Style::new());
     }
-    if Attempts::of(item).first.is_none() {
+    if Attempts::first_of(item).is_none() {
         lines.point("?", "when the first attempt began is not known", Style::new());
     }
 }
