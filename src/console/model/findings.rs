@@ -83,6 +83,8 @@ pub struct Findings {
     order: Vec<u32>,
     shown: Vec<u32>,
     cursor: usize,
+    /// Whether an operator put the cursor where it is. Until then it stays at the top, on the worst, whatever comes in.
+    is_placed: bool,
     sort: Sort,
     filter: Filter,
     typed: String,
@@ -151,6 +153,16 @@ impl Findings {
 
     /// Puts the cursor on a line, or the last one there is.
     pub fn move_to(&mut self, line: usize) {
+        self.is_placed = true;
+        self.set_line(line);
+    }
+
+    /// The operator is about to do something with the finding under the cursor: from now on the cursor stays on it.
+    pub fn hold_cursor(&mut self) {
+        self.is_placed = true;
+    }
+
+    fn set_line(&mut self, line: usize) {
         self.cursor = line.min(self.shown.len().saturating_sub(1));
     }
 
@@ -360,8 +372,10 @@ impl Findings {
         self.shown.extend(
             self.order.iter().copied().filter(|id| passes.get(*id as usize).copied().unwrap_or(false)),
         );
-        let line = current.and_then(|id| self.shown.iter().position(|other| *other == id));
-        self.move_to(line.unwrap_or(self.cursor));
+        let line = current
+            .filter(|_| self.is_placed)
+            .and_then(|id| self.shown.iter().position(|other| *other == id));
+        self.set_line(line.unwrap_or(if self.is_placed { self.cursor } else { 0 }));
     }
 
     fn keep_where(&mut self, keep: impl Fn(&Row) -> bool) {
@@ -385,7 +399,7 @@ impl Findings {
         self.places.retain(|_, id| kept(*id).map(|new| *id = new).is_some());
         self.weights = self.rows.iter().map(|row| self.sort.weight(row)).collect();
         self.passes = self.rows.iter().map(|row| passes(&self.filter, row)).collect();
-        self.move_to(line);
+        self.set_line(line);
         self.recount();
     }
 

@@ -23,6 +23,21 @@ fn the_worst_comes_first_and_unknown_stands_with_what_is_not_known() {
     assert_eq!(verdicts.last(), Some(&Verdict::Unknown));
 }
 
+#[test]
+fn the_cursor_stays_on_the_worst_until_somebody_moves_it() {
+    let mut console = Console::with(80, 24, 12);
+    assert_eq!(console.model.findings.cursor(), 0);
+    let tasks = console.press("C");
+    console.answer_checks(&tasks, |number| Verdict::ALL[number % Verdict::ALL.len()]);
+    assert_eq!(console.model.findings.cursor(), 0, "the worst came to the top, and so it is looked at");
+    let mut moved = Console::with(80, 24, 12);
+    moved.press("j");
+    let before = moved.current();
+    let tasks = moved.press("C");
+    moved.answer_checks(&tasks, |number| Verdict::ALL[number % Verdict::ALL.len()]);
+    assert_eq!(moved.current().finding.item.key, before.finding.item.key);
+}
+
 /// Case 37.
 #[test]
 fn no_start_time_comes_before_every_age() {

@@ -44,6 +44,19 @@ fn on_unseen_key(event: KeyEvent) -> Vec<Task> {
 }
 
 fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
+    if matches!(
+        action,
+        Action::Open
+            | Action::OtherPane
+            | Action::Check
+            | Action::MarkDone
+            | Action::Retry
+            | Action::Escalate
+            | Action::Unmask
+            | Action::CopyKey
+    ) {
+        model.findings.hold_cursor();
+    }
     match action {
         Action::Down
         | Action::Up
