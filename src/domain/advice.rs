@@ -22,6 +22,9 @@ pub enum Advice {
 }
 
 impl Advice {
+    /// Every advice.
+    pub const ALL: [Self; 4] = [Self::Escalate, Self::MarkDone, Self::Retry, Self::Wait];
+
     /// The word as files and JSON spell it.
     pub fn as_str(self) -> &'static str {
         match self {

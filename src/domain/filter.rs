@@ -3,7 +3,9 @@
 //! Words are joined by "and": `kind:invoice finding:stuck age>2h -timeout`. A word without a field is looked for in key,
 //! source, kind, status, error and reference.
 
+use crate::domain::advice::Advice;
 use crate::domain::moment::parse_duration;
+use crate::domain::verdict::Verdict;
 use chrono::TimeDelta;
 
 /// The facts of a finding that a filter can see.
@@ -37,6 +39,23 @@ pub struct Facts<'a> {
     pub attempts: Option<i64>,
 }
 
+impl Facts<'_> {
+    /// The texts that a word without a field is looked for in, beside the words of verdict and advice.
+    fn texts(&self) -> [&str; 7] {
+        [self.key, self.source, self.kind, self.status, self.error, self.reference, self.finding]
+    }
+
+    /// The texts in ASCII lower case, a line break between, for [`Filter::passes_quickly`]; `None` where they are long.
+    pub fn folded(&self) -> Option<Box<str>> {
+        let texts = self.texts();
+        let size: usize = texts.iter().map(|text| text.len() + 1).sum();
+        (size <= FOLDED_BYTES_MAX).then(|| texts.join("\n").to_ascii_lowercase().into())
+    }
+}
+
+/// Longer texts are not kept a second time.
+const FOLDED_BYTES_MAX: usize = 1_024;
+
 /// A parsed filter. The empty one lets everything pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
@@ -51,7 +70,8 @@ struct Term {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Test {
-    Anywhere(String),
+    /// In ASCII lower case, and whether a verdict or an advice has it in its word.
+    Anywhere(String, bool),
     Is(Field, String),
     Age(Order, TimeDelta),
     Attempts(Order, i64),
@@ -160,6 +180,19 @@ impl Filter {
         self.terms.iter().any(|term| matches!(term.test, Test::Is(Field::Verdict | Field::Advice, _)))
     }
 
+    /// The same as [`Filter::passes`], from folded texts alone; `None` where they do not settle it.
+    pub fn passes_quickly(&self, folded: &str) -> Option<bool> {
+        let mut all = Some(true);
+        for term in &self.terms {
+            match term.test.holds_quickly(folded) {
+                Some(holds) if holds == term.negated => return Some(false),
+                Some(_) => {}
+                None => all = None,
+            }
+        }
+        all
+    }
+
     /// Whether the finding passes.
     pub fn passes(&self, facts: &Facts<'_>) -> bool {
         self.terms.iter().all(|term| term.test.holds(facts) != term.negated)
@@ -167,21 +200,33 @@ impl Filter {
 }
 
 impl Test {
+    fn anywhere(word: &str) -> Self {
+        let text = word.to_ascii_lowercase();
+        let verdicts = Verdict::ALL.iter().map(|verdict| verdict.as_str());
+        let is_in_a_word = verdicts
+            .chain(Advice::ALL.iter().map(|advice| advice.as_str()))
+            .any(|known| known.contains(&text));
+        Self::Anywhere(text, is_in_a_word)
+    }
+
+    /// See [`Filter::passes_quickly`].
+    fn holds_quickly(&self, folded: &str) -> Option<bool> {
+        match self {
+            // What is not ASCII is compared in another lower case, and a line break would find where two texts meet.
+            Self::Anywhere(text, is_in_a_word) if text.is_ascii() && !text.contains('\n') => {
+                let is_there = folded.contains(text.as_str());
+                (is_there || !is_in_a_word).then_some(is_there)
+            }
+            Self::Anywhere(..) | Self::Is(..) | Self::Age(..) | Self::Attempts(..) => None,
+        }
+    }
+
     fn holds(&self, facts: &Facts<'_>) -> bool {
         match self {
-            Self::Anywhere(text) => [
-                facts.key,
-                facts.source,
-                facts.kind,
-                facts.status,
-                facts.error,
-                facts.reference,
-                facts.finding,
-                facts.verdict,
-                facts.advice,
-            ]
-            .iter()
-            .any(|field| contains_folded(field, text)),
+            Self::Anywhere(text, _) => {
+                let words = [facts.verdict, facts.advice];
+                facts.texts().iter().chain(&words).any(|field| contains_folded(field, text))
+            }
             Self::Is(field, text) => {
                 let value = field.of(facts);
                 text.split(',').any(|wanted| {
@@ -256,10 +301,10 @@ fn parse_test(word: &str) -> Result<Test, String> {
                 }
                 Some((_, field)) => Ok(Test::Is(*field, value.to_owned())),
                 // Keys of the field look like `invoice:7:2026-05`: that is a text to look for, not a field.
-                None => Ok(Test::Anywhere(word.to_owned())),
+                None => Ok(Test::anywhere(word)),
             }
         }
-        _ => Ok(Test::Anywhere(word.to_owned())),
+        _ => Ok(Test::anywhere(word)),
     }
 }
 
@@ -327,5 +372,21 @@ mod tests {
         assert!(Filter::parse("age>soon").unwrap_err().starts_with("`soon` is not a duration"));
         assert_eq!(Filter::parse("attempts>x").unwrap_err(), "`x` is not a number of attempts");
         assert_eq!(Filter::parse("kind:").unwrap_err(), "`kind:` needs a value");
+    }
+
+    #[rstest]
+    #[case("invoice:7")]
+    #[case("TIMED")]
+    #[case("\"out\ninvoice\"")]
+    #[case("happen")]
+    #[case("in -stuck")]
+    #[case("retry")]
+    #[case("-zzz age>2h")]
+    #[case("zzz age>2h")]
+    #[case("K")]
+    fn the_quick_answer_is_the_slow_one(#[case] typed: &str) {
+        let (filter, facts) = (Filter::parse(typed).unwrap(), facts());
+        let quick = filter.passes_quickly(&facts.folded().unwrap());
+        assert!(quick.is_none_or(|quick| quick == filter.passes(&facts)), "{typed}: {quick:?}");
     }
 }

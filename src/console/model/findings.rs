@@ -33,7 +33,7 @@ impl Identity {
 /// One finding with what is known of it here.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The finding.
+    /// The finding; changed by [`Row::renew`] alone.
     pub found: Arc<Found>,
     /// Its latest check; `None` before the first, and once its row changed.
     pub checked: Option<Arc<Checked>>,
@@ -44,9 +44,22 @@ pub struct Row {
     /// What was decided on it from here and left it in the list.
     pub decided: Option<Choice>,
     seen_in: u64,
+    /// Its texts for the filter; `None` where they are long.
+    folded: Option<Box<str>>,
 }
 
 impl Row {
+    fn new(found: Arc<Found>, run: u64) -> Self {
+        let folded = found.facts().folded();
+        Self { found, checked: None, asked: None, selected: false, decided: None, seen_in: run, folded }
+    }
+
+    /// Takes in what was read of it anew.
+    pub fn renew(&mut self, found: Arc<Found>) {
+        self.folded = found.facts().folded();
+        self.found = found;
+    }
+
     /// The verdict; `None` before a check.
     pub fn verdict(&self) -> Option<Verdict> {
         self.checked.as_ref().map(|checked| checked.verdict())
@@ -164,15 +177,14 @@ impl Findings {
                     if !is_same_row(&row.found.finding.item, &found.finding.item) {
                         (row.checked, row.decided) = (None, None);
                     }
-                    (row.found, row.seen_in) = (found, run);
+                    row.renew(found);
+                    row.seen_in = run;
                     renewed.push(id);
                 }
             } else {
                 let id = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
                 self.places.insert(identity, id);
-                let row =
-                    Row { found, checked: None, asked: None, selected: false, decided: None, seen_in: run };
-                self.rows.push(row);
+                self.rows.push(Row::new(found, run));
                 fresh.push(id);
             }
         }
@@ -214,8 +226,12 @@ impl Findings {
 
     /// Puts every row where verdict and age want it.
     pub fn settle_order(&mut self) {
-        self.weights = self.rows.iter().map(|row| self.sort.weight(row)).collect();
         self.passes = self.rows.iter().map(|row| passes(&self.filter, row)).collect();
+        self.reorder();
+    }
+
+    fn reorder(&mut self) {
+        self.weights = self.rows.iter().map(|row| self.sort.weight(row)).collect();
         self.rank();
         // Numbers side by side settle the comparisons; the rows, far apart in memory, only those of texts.
         let numbers = |(id, ((row, weight), rank)): (usize, ((&Row, &u64), &u32))| {
@@ -236,7 +252,7 @@ impl Findings {
     /// Changes the order; the cursor stays on its finding.
     pub fn set_sort(&mut self, sort: Sort) {
         self.sort = sort;
-        self.settle_order();
+        self.reorder();
     }
 
     /// Changes the filter; the cursor stays on its finding where that is still shown.
@@ -383,6 +399,10 @@ impl Findings {
 fn passes(filter: &Filter, row: &Row) -> bool {
     if filter.is_empty() {
         return true;
+    }
+    // The texts side by side settle most filters; the finding itself is spread over memory.
+    if let Some(passes) = row.folded.as_deref().and_then(|folded| filter.passes_quickly(folded)) {
+        return passes;
     }
     let mut facts = row.found.facts();
     if let Some(checked) = &row.checked {

@@ -50,7 +50,10 @@ fn on_prepared(model: &mut Model, run: u64, prepared: Result<Prepared, NotOpen>)
             let (found, checked) = (Arc::new(prepared.found.clone()), Arc::new(prepared.checked.clone()));
             if on_knowledge(model, run, Knowledge::Ready(Box::new(prepared))) {
                 let identity = Identity::of(&found.finding.item);
-                model.findings.change(&identity, |row| (row.found, row.checked) = (found, Some(checked)));
+                model.findings.change(&identity, |row| {
+                    row.renew(found);
+                    row.checked = Some(checked);
+                });
             }
         }
         Err(not_open) => {
