@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::domain::error_class::{Classified, ErrorClass};
 
 const COMPILED_LIMIT: usize = 64 << 20;
+const MATCHES_EMPTY: &str = "matches the empty text, so it would match everything";
 
 /// Why a table of error rules was not accepted.
 #[derive(Debug, Error)]
@@ -124,16 +125,20 @@ impl Layer {
         let no_status = compile_all("no_status", &table.no_status, words)?;
         let mut rules: Vec<Rule> = Vec::with_capacity(table.rule.len());
         let (mut doubts, mut proofs) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
-        for (at, text) in table.rule.into_iter().enumerate() {
-            check(&text, at + 1, &rules)?;
-            let compiled = compile_all(&format!("rule \"{}\"", text.id), &text.any, words)?;
+        for (at, text) in table.rule.iter().enumerate() {
+            check(text, at + 1, &rules)?;
+            let spelled = spell_all(&owner_of(text), &text.any, words)?;
             let side = if text.class == ErrorClass::Ambiguous { &mut doubts } else { &mut proofs };
-            side.0.extend(compiled.iter().map(|regex| regex.as_str().to_owned()));
-            side.1.extend(compiled.iter().map(|_| RuleIndex(at)));
-            let covered = if text.covers { compiled } else { Vec::new() };
-            rules.push(Rule { id: text.id, class: text.class, why: text.why, weak: text.weak, covered });
+            side.1.extend(spelled.iter().map(|_| RuleIndex(at)));
+            side.0.extend(spelled);
+            let covered =
+                if text.covers { compile_all(&owner_of(text), &text.any, words)? } else { Vec::new() };
+            let (id, why) = (text.id.clone(), text.why.clone());
+            rules.push(Rule { id, class: text.class, why, weak: text.weak, covered });
         }
-        Ok(Self { rules, doubts: patterns(doubts)?, proofs: patterns(proofs)?, proves_nothing, no_status })
+        let (doubts, proofs) =
+            both_patterns(doubts, proofs).map_err(|fault| first_fault(&table).unwrap_or(fault))?;
+        Ok(Self { rules, doubts, proofs, proves_nothing, no_status })
     }
 
     /// The first ambiguous rule that knows the text; weak ones look only from `last` on and give way.
@@ -217,23 +222,49 @@ fn check(rule: &RuleText, place: usize, before: &[Rule]) -> Result<(), ErrorTabl
     }
 }
 
+fn owner_of(rule: &RuleText) -> String {
+    format!("rule \"{}\"", rule.id)
+}
+
+/// The first pattern of a rule that cannot be used. Compiling all of them together is much faster and names none.
+fn first_fault(table: &TableText) -> Option<ErrorTableFault> {
+    table.rule.iter().find_map(|rule| compile_all(&owner_of(rule), &rule.any, &table.words).err())
+}
+
 fn compile_all(
     owner: &str,
     written: &[String],
     words: &HashMap<String, String>,
 ) -> Result<Vec<Regex>, ErrorTableFault> {
-    let compiled = written.iter().enumerate().map(|(at, pattern)| {
-        compile(pattern, words).map_err(|what| ErrorTableFault::Pattern {
+    each_named(owner, written, |pattern| compile(&spell(pattern, words)?))
+}
+
+fn spell_all(
+    owner: &str,
+    written: &[String],
+    words: &HashMap<String, String>,
+) -> Result<Vec<String>, ErrorTableFault> {
+    each_named(owner, written, |pattern| spell(pattern, words))
+}
+
+fn each_named<T>(
+    owner: &str,
+    written: &[String],
+    make: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, ErrorTableFault> {
+    let results = written.iter().enumerate().map(|(at, pattern)| {
+        make(pattern).map_err(|what| ErrorTableFault::Pattern {
             owner: owner.to_owned(),
             place: at + 1,
             pattern: pattern.clone(),
             what,
         })
     });
-    compiled.collect()
+    results.collect()
 }
 
-fn compile(pattern: &str, words: &HashMap<String, String>) -> Result<Regex, String> {
+/// A pattern with its words filled in.
+fn spell(pattern: &str, words: &HashMap<String, String>) -> Result<String, String> {
     let mut full = pattern.to_owned();
     for (name, stands_for) in words {
         full = full.replace(&format!("{{{name}}}"), stands_for);
@@ -244,13 +275,14 @@ fn compile(pattern: &str, words: &HashMap<String, String>) -> Result<Regex, Stri
     if let Some(letter) = upper_case_letter(&full) {
         return Err(format!("has the capital {letter}, but texts are compared in lower case"));
     }
-    let regex = RegexBuilder::new(&full).unicode(false).size_limit(COMPILED_LIMIT).build();
+    Ok(full)
+}
+
+fn compile(full: &str) -> Result<Regex, String> {
+    let regex = RegexBuilder::new(full).unicode(false).size_limit(COMPILED_LIMIT).build();
     let regex =
         regex.map_err(|fault| format!("is not a usable regular expression: {}", last_line(&fault)))?;
-    if regex.is_match(b"") {
-        return Err("matches the empty text, so it would match everything".to_owned());
-    }
-    Ok(regex)
+    if regex.is_match(b"") { Err(MATCHES_EMPTY.to_owned()) } else { Ok(regex) }
 }
 
 /// A capital that would have to match itself: `\S` and `(?P<…>` have capitals that do not.
@@ -265,14 +297,25 @@ fn upper_case_letter(pattern: &str) -> Option<char> {
     })
 }
 
-fn patterns((texts, rules): (Vec<String>, Vec<RuleIndex>)) -> Result<Patterns, ErrorTableFault> {
+/// Patterns as they are spelled, and the rule of each.
+type Spelled = (Vec<String>, Vec<RuleIndex>);
+
+fn both_patterns(doubts: Spelled, proofs: Spelled) -> Result<(Patterns, Patterns), ErrorTableFault> {
+    Ok((patterns(doubts)?, patterns(proofs)?))
+}
+
+fn patterns((texts, rules): Spelled) -> Result<Patterns, ErrorTableFault> {
     let set = RegexSetBuilder::new(texts)
         .unicode(false)
         .size_limit(COMPILED_LIMIT)
         .dfa_size_limit(COMPILED_LIMIT)
         .build()
         .map_err(|fault| ErrorTableFault::TooLarge(last_line(&fault)))?;
-    Ok(Patterns { set, rules })
+    if set.is_match(b"") {
+        Err(ErrorTableFault::TooLarge(MATCHES_EMPTY.to_owned()))
+    } else {
+        Ok(Patterns { set, rules })
+    }
 }
 
 fn last_line(fault: &regex::Error) -> String {
