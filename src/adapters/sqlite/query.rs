@@ -249,18 +249,11 @@ pub(super) fn scan(
         while let Some(row) = rows.next()? {
             last = row.get(0)?;
             read_count += 1;
-            let cells: Vec<Cell> =
-                (1..=names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
+            let of_row = Named::of(&names, row, 1)?;
             let error = cell_of(row.get_ref(names.len() + 1)?);
             let state = state_of(&cell_of(row.get_ref(names.len() + 2)?));
             if let Some(state) = state {
-                items.push(item_of(
-                    &inner.facts.name,
-                    preset,
-                    &Named { names: &names, cells },
-                    &error,
-                    state,
-                ));
+                items.push(item_of(&inner.facts.name, preset, of_row, error, state));
             }
         }
         let is_full = row_number.is_some() && read_count == wanted.page_items_max;
@@ -344,12 +337,11 @@ pub(super) fn read_by_parts(
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(params_from_iter(parts.iter().map(bindable)))?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let cells: Vec<Cell> =
-        (0..names.len()).map(|at| row.get_ref(at).map(cell_of)).collect::<Result<_, _>>()?;
+    let of_row = Named::of(&names, row, 0)?;
     let error = cell_of(row.get_ref(names.len())?);
     // A status that no rule names needs no decision of ours.
     let state = state_of(&cell_of(row.get_ref(names.len() + 1)?)).unwrap_or(State::Pending);
-    let item = item_of(&inner.facts.name, preset, &Named { names: &names, cells }, &error, state);
+    let item = item_of(&inner.facts.name, preset, of_row, error, state);
     drop(rows);
     let Some(whole) = read_row(preset, connection, parts)? else { return Ok(None) };
     Ok(Some(Reading { item, row: whole, source_now: clock_of(connection)? }))

@@ -4,6 +4,7 @@ use crate::domain::cell::Cell;
 use crate::domain::item::{Item, ItemKey, LastError, Lease, State, Times};
 use crate::domain::moment::{self, Reading};
 use crate::preset::source::{KindFrom, LeaseColumns, SourcePreset, TimeColumn};
+use rusqlite::Row;
 use rusqlite::types::ValueRef;
 use std::sync::Arc;
 
@@ -35,18 +36,30 @@ pub(super) fn bindable(cell: &Cell) -> rusqlite::types::ToSqlOutput<'_> {
 }
 
 /// The values of one row by name, as a scan or a look-up selected them.
-pub(super) struct Named<'a> {
-    pub(super) names: &'a [Arc<str>],
-    pub(super) cells: Vec<Cell>,
+pub(super) struct Named {
+    pub(super) cells: Vec<(Arc<str>, Cell)>,
 }
 
-impl Named<'_> {
+impl Named {
+    /// The first values of a row from column `first` on, one for each name.
+    pub(super) fn of(names: &[Arc<str>], row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let mut cells = Vec::with_capacity(names.len());
+        for (at, name) in names.iter().enumerate() {
+            cells.push((Arc::clone(name), cell_of(row.get_ref(first + at)?)));
+        }
+        Ok(Self { cells })
+    }
+
     fn get(&self, name: &str) -> &Cell {
-        self.names
-            .iter()
-            .position(|known| &**known == name)
-            .and_then(|at| self.cells.get(at))
-            .unwrap_or(&Cell::Null)
+        self.cells.iter().find(|(known, _)| &**known == name).map_or(&Cell::Null, |(_, cell)| cell)
+    }
+}
+
+/// A value as plain text; a text is not copied.
+fn into_plain(cell: Cell) -> Option<String> {
+    match cell {
+        Cell::Text(text) => Some(text),
+        other => other.to_plain(),
     }
 }
 
@@ -54,8 +67,8 @@ impl Named<'_> {
 pub(super) fn item_of(
     source: &Arc<str>,
     preset: &SourcePreset,
-    row: &Named<'_>,
-    error: &Cell,
+    row: Named,
+    error: Cell,
     state: State,
 ) -> Item {
     let mut oddities = Vec::new();
@@ -67,26 +80,27 @@ pub(super) fn item_of(
     let attempts =
         preset.attempts.as_ref().and_then(|column| attempts_of(row.get(column), column, &mut oddities));
     let error_column = preset.error.as_deref();
-    let fields = row
-        .names
-        .iter()
-        .zip(&row.cells)
-        .filter(|(name, _)| Some(&***name) != error_column)
-        .map(|(name, cell)| (Arc::clone(name), cell.clone()))
-        .collect();
+    let key = ItemKey::new(preset.key.iter().map(|column| row.get(column).clone()).collect());
+    let status = match status {
+        Cell::Text(text) => text.as_str().into(),
+        other => other.to_plain().unwrap_or_else(|| "NULL".to_owned()).into(),
+    };
+    let times = times_of(preset, &row, state);
+    let mut fields = row.cells;
+    fields.retain(|(name, _)| Some(&**name) != error_column);
     Item {
         source: Arc::clone(source),
-        key: ItemKey::new(preset.key.iter().map(|column| row.get(column).clone()).collect()),
+        key,
         kind,
-        status: status.to_plain().unwrap_or_else(|| "NULL".to_owned()).into(),
+        status,
         state,
         attempts,
         tried_once: preset.tried_once,
-        times: times_of(preset, row, state),
+        times,
         last_error: match (error_column, error) {
             (None, _) => LastError::NotKept,
             (Some(_), Cell::Null) => LastError::Absent,
-            (Some(_), cell) => LastError::Text(cell.to_plain().unwrap_or_default()),
+            (Some(_), cell) => LastError::Text(into_plain(cell).unwrap_or_default()),
         },
         fields,
         oddities,
@@ -108,7 +122,7 @@ fn attempts_of(cell: &Cell, column: &str, oddities: &mut Vec<String>) -> Option<
     }
 }
 
-fn times_of(preset: &SourcePreset, row: &Named<'_>, state: State) -> Times {
+fn times_of(preset: &SourcePreset, row: &Named, state: State) -> Times {
     let read = |time: &TimeColumn| moment::read(row.get(&time.column), time.format, time.zone);
     let of = |time: &Option<TimeColumn>| time.as_ref().map_or(Reading::Missing, read);
     Times {
