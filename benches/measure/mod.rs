@@ -32,7 +32,11 @@ pub fn run(command: &mut Command) -> Result<Run, Fault> {
     let status = child.wait()?;
     let wall = begun.elapsed();
     let peak_bytes = watch.join().map_err(|_| "watching the memory broke off")?;
-    if status.success() { Ok(Run { wall, peak_bytes }) } else { Err(format!("{command:?} ended with {status}").into()) }
+    if status.success() {
+        Ok(Run { wall, peak_bytes })
+    } else {
+        Err(format!("{command:?} ended with {status}").into())
+    }
 }
 
 fn watch_memory(child: &Child) -> thread::JoinHandle<Option<u64>> {
@@ -106,7 +110,10 @@ impl Bounds {
     /// Memory under a bound; not judged where the system does not tell it.
     pub fn check_memory(&mut self, who: &str, peak: Option<u64>, bytes_max: u64) {
         let is_kept = peak.is_none_or(|peak| peak < bytes_max);
-        self.check(is_kept, &format!("{who}: {} at most, bound {}", mebibytes(peak), mebibytes(Some(bytes_max))));
+        self.check(
+            is_kept,
+            &format!("{who}: {} at most, bound {}", mebibytes(peak), mebibytes(Some(bytes_max))),
+        );
     }
 
     /// The exit code of the bench.

@@ -71,7 +71,8 @@ fn edition_of(path: &Path) -> rusqlite::Result<i64> {
 fn make(path: &Path, now: DateTime<Utc>) -> rusqlite::Result<()> {
     let mut connection = Connection::open(path)?;
     // A file that broke off in the middle has no edition and is made anew.
-    connection.execute_batch("PRAGMA journal_mode = off; PRAGMA synchronous = off; PRAGMA cache_size = -400000")?;
+    connection
+        .execute_batch("PRAGMA journal_mode = off; PRAGMA synchronous = off; PRAGMA cache_size = -400000")?;
     connection.execute_batch(
         "CREATE TABLE jobs (key TEXT PRIMARY KEY, status TEXT NOT NULL, updated_at TEXT NOT NULL, last_error TEXT)",
     )?;
@@ -98,7 +99,8 @@ fn insert_row(insert: &mut Statement<'_>, number: u64, now: DateTime<Utc>) -> ru
         Fate::Ambiguous => ("failed", Some(ambiguous_text(number))),
         Fate::Proven => ("failed", Some(proven_text(number))),
     };
-    let ago = TimeDelta::hours(26) + TimeDelta::milliseconds(i64::try_from((ROWS - number) * 50).unwrap_or(0));
+    let ago =
+        TimeDelta::hours(26) + TimeDelta::milliseconds(i64::try_from((ROWS - number) * 50).unwrap_or(0));
     insert.execute(params![key, status, stored(now - ago), error]).map(drop)
 }
 
@@ -113,7 +115,10 @@ fn refresh(path: &Path, now: DateTime<Utc>) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     for step in 0..FRESH {
         let at = now - TimeDelta::milliseconds(i64::try_from(step * 300).unwrap_or(0));
-        transaction.execute("UPDATE jobs SET updated_at = ?1 WHERE rowid = ?2", params![stored(at), (ROWS - step).cast_signed()])?;
+        transaction.execute(
+            "UPDATE jobs SET updated_at = ?1 WHERE rowid = ?2",
+            params![stored(at), (ROWS - step).cast_signed()],
+        )?;
     }
     transaction.commit()
 }
@@ -122,13 +127,23 @@ fn refresh(path: &Path, now: DateTime<Utc>) -> rusqlite::Result<()> {
 fn ambiguous_text(number: u64) -> String {
     let id = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     match number % 10 {
-        0 => "HTTPSConnectionPool(host='api.example.com', port=443): Read timed out. (read timeout=10)".to_owned(),
-        1 => format!("Post \"https://api.example.com/v1/charges/{id:016x}\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)"),
-        2 => format!("('Connection aborted.', RemoteDisconnected('Remote end closed connection without response')) request_id=req_{id:016x}"),
+        0 => "HTTPSConnectionPool(host='api.example.com', port=443): Read timed out. (read timeout=10)"
+            .to_owned(),
+        1 => format!(
+            "Post \"https://api.example.com/v1/charges/{id:016x}\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+        ),
+        2 => format!(
+            "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response')) request_id=req_{id:016x}"
+        ),
         3 => format!("HTTP Error 502: Bad Gateway (trace {id:016x})"),
-        4 => format!("{{\"error\":{{\"type\":\"api_error\",\"code\":500,\"message\":\"Internal server error\",\"request_id\":\"req_{id:016x}\"}}}}"),
+        4 => format!(
+            "{{\"error\":{{\"type\":\"api_error\",\"code\":500,\"message\":\"Internal server error\",\"request_id\":\"req_{id:016x}\"}}}}"
+        ),
         5 => format!("Net::ReadTimeout with #<TCPSocket:(closed)> for job {number}"),
-        6 => format!("java.net.SocketTimeoutException: Read timed out\n\tat com.example.billing.Charge.run(Charge.java:{})\n\tat java.base/java.lang.Thread.run(Thread.java:840)", number % 300),
+        6 => format!(
+            "java.net.SocketTimeoutException: Read timed out\n\tat com.example.billing.Charge.run(Charge.java:{})\n\tat java.base/java.lang.Thread.run(Thread.java:840)",
+            number % 300
+        ),
         7 => format!("worker {} was killed (signal 9) while it ran invoice:{number:08}:2026-05", number % 64),
         8 => format!("AxiosError: socket hang up (ECONNRESET) id={id:016x}"),
         _ => traceback(number, id),
@@ -136,7 +151,9 @@ fn ambiguous_text(number: u64) -> String {
 }
 
 fn traceback(number: u64, id: u64) -> String {
-    let frame = |file: &str, line: u64, call: &str| format!("  File \"/srv/app/{file}\", line {line}, in {call}\n    return {call}(item)\n");
+    let frame = |file: &str, line: u64, call: &str| {
+        format!("  File \"/srv/app/{file}\", line {line}, in {call}\n    return {call}(item)\n")
+    };
     format!(
         "Traceback (most recent call last):\n{}{}{}{}requests.exceptions.ReadTimeout: HTTPSConnectionPool(host='api.example.com', \
          port=443): Read timed out. (read timeout=10) request_id=req_{id:016x}\n",
