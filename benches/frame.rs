@@ -20,6 +20,8 @@ const WIDTH: u16 = 200;
 const HEIGHT: u16 = 50;
 /// How long a frame may take, and a key with the frame that follows it.
 const FRAME_MAX: Duration = Duration::from_millis(8);
+/// How long a key may take that looks at every finding: a new order, a letter of a filter.
+const ALL_MAX: Duration = Duration::from_millis(50);
 /// How often each thing is measured.
 const ROUNDS: usize = 300;
 /// How often a thing that touches every finding is measured.
@@ -30,33 +32,34 @@ fn main() -> Result<ExitCode, Fault> {
     let mut console = Console::new()?;
     let mut bounds = Bounds::default();
     let frames = measure(ROUNDS, || console.draw());
-    report(&mut bounds, "a frame", &frames?);
+    report(&mut bounds, "a frame", &frames?, FRAME_MAX);
     // Each set of keys is pressed over and over; one key and its frame is one measurement.
-    let pressed: [(&str, usize, &[KeyCode]); 7] = [
-        ("j, one line down", ROUNDS, &[KeyCode::Char('j')]),
-        ("PgDn, a page down", ROUNDS, &[KeyCode::PageDown]),
-        ("G and g, end and top", ROUNDS, &[KeyCode::Char('G'), KeyCode::Char('g')]),
-        ("Space, select", ROUNDS, &[KeyCode::Char(' ')]),
-        ("Tab, the other pane", ROUNDS, &[KeyCode::Tab]),
-        ("s, the next order", 2 * 9, &[KeyCode::Char('s')]),
-        ("S, turned round", ROUNDS_OF_ALL, &[KeyCode::Char('S')]),
+    let pressed: [(&str, usize, &[KeyCode], Duration); 7] = [
+        ("j, one line down", ROUNDS, &[KeyCode::Char('j')], FRAME_MAX),
+        ("PgDn, a page down", ROUNDS, &[KeyCode::PageDown], FRAME_MAX),
+        ("G and g, end and top", ROUNDS, &[KeyCode::Char('G'), KeyCode::Char('g')], FRAME_MAX),
+        ("Space, select", ROUNDS, &[KeyCode::Char(' ')], FRAME_MAX),
+        ("Tab, the other pane", ROUNDS, &[KeyCode::Tab], FRAME_MAX),
+        ("s, the next order", ROUNDS_OF_ALL, &[KeyCode::Char('s')], ALL_MAX),
+        ("S, turned round", ROUNDS_OF_ALL, &[KeyCode::Char('S')], ALL_MAX),
     ];
-    for (name, rounds, keys) in pressed {
+    for (name, rounds, keys, bound) in pressed {
         let mut codes = keys.iter().cycle();
         let times = measure(rounds, || codes.next().map_or(Ok(()), |code| console.press(*code)));
-        report(&mut bounds, name, &times?);
+        report(&mut bounds, name, &times?, bound);
     }
     for typed in ["inv", "timeout", "99:2026", "zzz", "kind:email", "verdict:happened age>2h"] {
         let times = console.type_filter(typed)?;
-        report(&mut bounds, &format!("filter `{typed}`, a letter"), &times);
+        report(&mut bounds, &format!("filter `{typed}`, a letter"), &times, ALL_MAX);
     }
     Ok(bounds.exit())
 }
 
-fn report(bounds: &mut Bounds, name: &str, times: &[Duration]) {
-    let told =
-        format!("{name:40} median {:>9}, p99 {:>9}", millis(median(times)), millis(percentile(times, 99)));
-    bounds.check(median(times) <= FRAME_MAX, &told);
+fn report(bounds: &mut Bounds, name: &str, times: &[Duration], bound: Duration) {
+    let middle = median(times);
+    let over = if middle > FRAME_MAX { ", longer than a frame may take" } else { "" };
+    let (middle_told, p99) = (millis(middle), millis(percentile(times, 99)));
+    bounds.check(middle <= bound, &format!("{name:40} median {middle_told:>9}, p99 {p99:>9}{over}"));
 }
 
 fn measure(rounds: usize, mut work: impl FnMut() -> Result<(), Fault>) -> Result<Vec<Duration>, Fault> {

@@ -56,6 +56,9 @@ pub struct ItemKey {
 impl ItemKey {
     /// A key from its column values. Parts of a composite key are joined by `/` in the text.
     pub fn new(parts: Vec<Cell>) -> Self {
+        if let [Cell::Text(text)] = parts.as_slice() {
+            return Self { text: text.as_str().into(), parts };
+        }
         let spelled: Vec<String> =
             parts.iter().map(|part| part.to_plain().unwrap_or_else(|| "NULL".to_owned())).collect();
         Self { text: spelled.join("/").into(), parts }

@@ -68,6 +68,11 @@ impl Template {
         self.uses_payload
     }
 
+    /// Whether it is the item's key and nothing else: then no fields have to be gathered.
+    pub fn is_key(&self) -> bool {
+        self.only_field.as_deref() == Some("key")
+    }
+
     /// Fills it in.
     ///
     /// # Errors

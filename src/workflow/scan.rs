@@ -176,8 +176,12 @@ fn refer(
     clock_gap: TimeDelta,
 ) -> Found {
     let kind = desk.kind(&finding.item.kind);
-    let fields = template_fields(&finding.item, row, payload);
-    let reference = kind.reference.render(&fields).map(Arc::from).map_err(Arc::from);
+    let reference = if kind.reference.is_key() {
+        Ok(finding.item.key.as_str().into())
+    } else {
+        let fields = template_fields(&finding.item, row, payload);
+        kind.reference.render(&fields).map(Arc::from).map_err(Arc::from)
+    };
     Found { risk: kind.policy.risk, reference, clock_gap, finding }
 }
 
