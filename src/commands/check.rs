@@ -8,7 +8,6 @@ use crate::domain::evidence::FaultKind;
 use crate::domain::filter::{Facts, Filter};
 use crate::output::{FindingLine, say};
 use crate::ports::source::Source;
-use crate::runtime::interrupt;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
 use crate::workflow::settle::look_up;
@@ -27,9 +26,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
     let filter = session::filter(arguments.filter.as_deref())?;
     let settings = session::settings(common)?;
     let desk = session::desk(common, &settings, AuditUse::Write)?;
-    let stop = interrupt::token().map_err(|fault| {
-        Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this.")
-    })?;
+    let stop = session::stop_token()?;
     let mut run = Run {
         desk: &desk,
         filter,
@@ -83,9 +80,9 @@ impl Run<'_> {
                 match read {
                     Ok(page) => {
                         // Verdict and advice are not known yet: those filters are applied to the answer.
-                        let may_pass =
-                            |found: &Found| self.filter.needs_check() || self.filter.passes(&found.facts());
-                        held.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
+                        let passing =
+                            page.found.into_iter().filter(|found| self.filter.may_pass(&found.facts()));
+                        held.extend(passing.map(Arc::new));
                     }
                     Err(fault) => self.troubles.tell(&fault.into()),
                 }

@@ -6,13 +6,13 @@ use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse, Troubles};
 use crate::domain::advice::Advice;
 use crate::domain::decision::{Choice, Outcome, Permission, Reason};
+use crate::domain::mask::{MASK, is_hidden_name, mask_text};
 use crate::domain::text::clean;
 use crate::output::{json, say};
-use crate::ports::source::{LateWriter, Source};
-use crate::runtime::interrupt;
+use crate::ports::source::{LateWriter, PlannedStatement, Source};
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
-use crate::workflow::settle::{self, Prepared, look_up, statement_json};
+use crate::workflow::settle::{self, Prepared, look_up, masked_row, masked_statements};
 use crate::workflow::sweep::{record_batch, sweep};
 use crate::workflow::{Checked, Decided, Desk, Found, Order};
 use futures_util::StreamExt;
@@ -122,9 +122,9 @@ async fn dry_run(
         say::aside(Failure::from(fault));
     }
     if as_json {
-        say::line(json::line(&dry_run_json(&prepared, choice)))?;
+        say::line(json::line(&dry_run_json(desk, &prepared, choice)))?;
     } else {
-        print_dry_run(&prepared, choice)?;
+        print_dry_run(desk, &prepared, choice)?;
     }
     Ok(match (&prepared.permission, &prepared.statements) {
         (Permission::Granted(_), Ok(_)) => Exit::Fine,
@@ -132,7 +132,7 @@ async fn dry_run(
     })
 }
 
-fn dry_run_json(prepared: &Prepared, choice: Choice) -> serde_json::Value {
+fn dry_run_json(desk: &Desk, prepared: &Prepared, choice: Choice) -> serde_json::Value {
     let (permitted, told) = permission_words(&prepared.permission);
     json!({
         "dry_run": true,
@@ -142,11 +142,11 @@ fn dry_run_json(prepared: &Prepared, choice: Choice) -> serde_json::Value {
         "reasons": prepared.checked.advised.reasons,
         "permitted": permitted,
         "cautions": told,
-        "statements": prepared.statements.as_ref().map(|statements| statements.iter().map(statement_json).collect::<Vec<_>>()).ok(),
+        "statements": prepared.statements.as_ref().map(|statements| masked_statements(desk, statements)).ok(),
         "unsupported": prepared.statements.as_ref().err(),
         "late_writer": prepared.late_writer.as_str(),
         "escalates_to": prepared.escalates_to,
-        "row": crate::domain::mask::mask_json(&prepared.row.to_json(), &[]),
+        "row": masked_row(desk, &prepared.row),
     })
 }
 
@@ -158,8 +158,9 @@ fn permission_words(permission: &Permission) -> (&'static str, Vec<String>) {
     }
 }
 
-fn print_dry_run(prepared: &Prepared, choice: Choice) -> std::io::Result<()> {
+fn print_dry_run(desk: &Desk, prepared: &Prepared, choice: Choice) -> std::io::Result<()> {
     let (permitted, told) = permission_words(&prepared.permission);
+    let masks = desk.masks();
     say::line("Dry run: nothing was written.")?;
     say::line(format_args!("verdict    {}", prepared.checked.verdict()))?;
     say::line(format_args!("advice     {}", prepared.checked.advice()))?;
@@ -183,10 +184,10 @@ fn print_dry_run(prepared: &Prepared, choice: Choice) -> std::io::Result<()> {
                     statement.rows
                 ))?;
                 for (name, cell) in &statement.parameters {
-                    say::line(format_args!(
-                        "           {name} = {}",
-                        crate::domain::mask::mask_text(&cell.shown())
-                    ))?;
+                    let is_hidden =
+                        is_hidden_name(PlannedStatement::column_of(name), &masks) && !cell.is_null();
+                    let shown = if is_hidden { MASK.to_owned() } else { mask_text(&cell.shown()) };
+                    say::line(format_args!("           {name} = {shown}"))?;
                 }
             }
         }
@@ -257,9 +258,7 @@ async fn many(
     reason: Reason,
 ) -> Result<Exit, Failure> {
     let filter = session::filter(arguments.filter.as_deref())?;
-    let stop = interrupt::token().map_err(|fault| {
-        Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this.")
-    })?;
+    let stop = session::stop_token()?;
     let mut troubles = Troubles::of(settings);
     let found =
         find_all(desk, &session::sources(desk, arguments.source.as_deref())?, &filter, &mut troubles).await;
@@ -343,8 +342,8 @@ async fn find_all(
         while let Some(read) = pages.next().await {
             match read {
                 Ok(page) => {
-                    let may_pass = |found: &Found| filter.needs_check() || filter.passes(&found.facts());
-                    found.extend(page.found.into_iter().filter(may_pass).map(Arc::new));
+                    let passing = page.found.into_iter().filter(|found| filter.may_pass(&found.facts()));
+                    found.extend(passing.map(Arc::new));
                 }
                 Err(fault) => troubles.tell(&fault.into()),
             }

@@ -7,11 +7,13 @@ use crate::config::{ConfigFault, Settings};
 use crate::domain::filter::Filter;
 use crate::output::say;
 use crate::ports::source::Source;
+use crate::runtime::interrupt;
 use crate::wiring;
 use crate::workflow::Desk;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The settings that the arguments and the configuration add up to.
 pub(super) fn settings(common: &Common) -> Result<Settings, Failure> {
@@ -139,6 +141,13 @@ impl Troubles {
     pub(super) fn of_nothing_found(&self) -> &'static str {
         if self.worst < Exit::Usage { "No findings." } else { "No findings in what could be read." }
     }
+}
+
+/// A token that `Ctrl-C` cancels.
+pub(super) fn stop_token() -> Result<CancellationToken, Failure> {
+    interrupt::token().map_err(|fault| {
+        Failure::new(Exit::Unreachable, format!("signals cannot be heard ({fault})"), "Report this.")
+    })
 }
 
 /// Settles what broke off before anything new is decided, and tells it.

@@ -2,7 +2,7 @@
 
 use crate::domain::cell::Cell;
 use crate::domain::item::{ItemKey, LastError};
-use crate::domain::mask::{MASK, is_secret_name, mask_text};
+use crate::domain::mask::{MASK, is_hidden_name, mask_text};
 use crate::domain::text::{clean, clean_cut, clean_lines};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -42,11 +42,10 @@ pub fn cell(name: &str, cell: &Cell, named: &[String], is_open: bool) -> String 
     if is_open {
         return clean_cut(&cell.shown(), LINE_CHARS_MAX);
     }
-    let is_named = named.iter().any(|other| other.eq_ignore_ascii_case(name));
     match cell {
         Cell::Null => cell.shown(),
         Cell::Text(text) if text.is_empty() => cell.shown(),
-        _ if is_secret_name(name) || is_named => MASK.to_owned(),
+        _ if is_hidden_name(name, named) => MASK.to_owned(),
         Cell::Text(text) => clean_cut(&crate::domain::mask::mask_document(text, named), LINE_CHARS_MAX),
         Cell::Integer(_) | Cell::Real(_) | Cell::BadText(_) | Cell::Blob(_) => line(&cell.shown()),
     }

@@ -180,6 +180,11 @@ impl Filter {
         self.terms.iter().any(|term| matches!(term.test, Test::Is(Field::Verdict | Field::Advice, _)))
     }
 
+    /// Whether the finding may pass once it is checked, from its facts before that.
+    pub fn may_pass(&self, facts: &Facts<'_>) -> bool {
+        self.needs_check() || self.passes(facts)
+    }
+
     /// The same as [`Filter::passes`], from folded texts alone; `None` where they do not settle it.
     pub fn passes_quickly(&self, folded: &str) -> Option<bool> {
         let mut all = Some(true);

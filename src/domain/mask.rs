@@ -37,23 +37,25 @@ const OPEN_NAMES: [&str; 6] =
 /// The value with every secret-looking part hidden. `named` are further field names to hide.
 pub fn mask_json(value: &Value, named: &[String]) -> Value {
     match value {
-        Value::Object(fields) => Value::Object(
-            fields
-                .iter()
-                .map(|(name, inner)| {
-                    let hidden =
-                        is_secret_name(name) || named.iter().any(|other| folded(other) == folded(name));
-                    let shown =
-                        if hidden && !inner.is_null() { MASK.into() } else { mask_json(inner, named) };
-                    (name.clone(), shown)
-                })
-                .collect(),
-        ),
+        Value::Object(fields) => {
+            let shown = fields.iter().map(|(name, inner)| (name.clone(), mask_field(name, inner, named)));
+            Value::Object(shown.collect())
+        }
         Value::Array(values) => Value::Array(values.iter().map(|inner| mask_json(inner, named)).collect()),
         Value::String(text) => Value::String(mask_text(text)),
         Value::Number(number) if holds_card_number(&number.to_string()) => MASK.into(),
         Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
     }
+}
+
+/// The value of a field of that name, hidden whole where the name asks for it.
+pub fn mask_field(name: &str, value: &Value, named: &[String]) -> Value {
+    if is_hidden_name(name, named) && !value.is_null() { MASK.into() } else { mask_json(value, named) }
+}
+
+/// Whether the field of a name is hidden: because it looks secret, or because a policy names it.
+pub fn is_hidden_name(name: &str, named: &[String]) -> bool {
+    is_secret_name(name) || named.iter().any(|other| folded(other) == folded(name))
 }
 
 /// A text that may be JSON: masked field by field where it is, else by what it looks like.

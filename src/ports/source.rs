@@ -168,6 +168,13 @@ pub struct PlannedStatement {
     pub rows: u64,
 }
 
+impl PlannedStatement {
+    /// The column that a parameter's value is of: `:seen_token` is `token` as it was seen. Its own name for any other.
+    pub fn column_of(parameter: &str) -> &str {
+        parameter.trim_start_matches(':').trim_start_matches("seen_")
+    }
+}
+
 /// A choice that a job system cannot take by SQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported(pub String);

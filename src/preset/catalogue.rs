@@ -143,10 +143,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_built_in_preset_is_sound() {
+    fn every_built_in_preset_is_sound_and_named_as_its_file() {
         let catalogue = Catalogue::new(&[]).unwrap();
         assert_eq!(catalogue.sources.len(), BUILT_IN_SOURCES.len());
         assert_eq!(catalogue.providers.len(), BUILT_IN_PROVIDERS.len());
+        for (file, _) in BUILT_IN_SOURCES {
+            assert!(catalogue.sources.contains_key(file.trim_end_matches(".toml")), "{file}");
+        }
+        for (file, _) in BUILT_IN_PROVIDERS {
+            assert!(catalogue.providers.contains_key(file.trim_end_matches(".toml")), "{file}");
+        }
     }
 
     #[test]

@@ -44,22 +44,6 @@ pub const IN_FLIGHT_MAX: usize = 4;
 /// How much earlier than the first attempt a window begins: the provider's clock is not ours.
 pub const WINDOW_MARGIN_SECONDS: i64 = 600;
 
-/// The provider presets that are built in, by name.
-const BUILT_IN: [(&str, &str); 1] = [("ledger", include_str!("../../assets/presets/ledger.toml"))];
-
-/// The names of the built-in provider presets.
-pub fn built_in_names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name)
-}
-
-/// A built-in provider preset; `None` where there is none of that name.
-///
-/// # Errors
-/// A sentence naming preset, operation and field, should a built-in file be wrong.
-pub fn built_in(name: &str) -> Option<Result<ProviderPreset, String>> {
-    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| ProviderPreset::parse(text))
-}
-
 /// How to ask one provider, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProviderPreset {

@@ -42,11 +42,6 @@ impl Checked {
     pub fn advice(&self) -> Advice {
         self.advised.advice
     }
-
-    /// Whether the provider could not be reached (exit code 3).
-    pub fn was_unreachable(&self) -> bool {
-        self.judgement.fault.as_ref().is_some_and(|fault| fault.kind.is_unreachable())
-    }
 }
 
 /// Asks the provider of a finding and judges what it says. Never fails: what goes wrong makes the verdict `unknown`.

@@ -173,3 +173,45 @@ fn many_are_settled_by_filter_and_advice_alone() {
     let states = ["inv-1", "inv-2", "inv-3"].map(|key| incident.status_of(key).unwrap());
     assert_eq!(states, ["done", "failed", "done"]);
 }
+
+/// What a policy names is hidden in every spelling, also as the value a decision compares with.
+#[rstest]
+#[case::text("")]
+#[case::json(" --json")]
+fn a_dry_run_hides_what_a_policy_names(#[case] spelling: &str) {
+    let incident = Incident::new();
+    let config = std::fs::read_to_string(incident.world.path("config.toml")).unwrap();
+    let named = config.replacen("risk = \"financial\"", "risk = \"financial\"\nmask = [\"last_error\"]", 1);
+    incident.world.write("config.toml", named);
+    let ran =
+        incident.run(&format!("decide inv-1 --source jobs --done --reason because --dry-run{spelling}"));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains(":seen_last_error") && !ran.out.contains("Read timed out"), "{}", ran.out);
+    let entry = incident.run("audit list --key inv-1 --json").json().remove(0);
+    assert!(!entry["body"]["statements"].to_string().contains("Read timed out"), "{entry}");
+    assert!(entry["body"]["row"]["last_error"] == "••••", "{entry}");
+}
+
+/// A decision that has no outcome is settled, and told, before another is begun.
+#[test]
+fn what_broke_off_is_settled_before_the_next_decision() {
+    let incident = Incident::new();
+    incident.run("decide inv-2 --source jobs --retry --reason nothing_there");
+    // As if the program had ended before the outcome was recorded: the last entry is taken off, its number forgotten.
+    rusqlite::Connection::open(incident.world.path("audit.db"))
+        .unwrap()
+        .execute_batch(
+            "DROP TRIGGER entries_remain; DELETE FROM entries WHERE seq = 2;
+             CREATE TRIGGER entries_remain BEFORE DELETE ON entries
+                 BEGIN SELECT RAISE(ABORT, 'the audit only grows: entries are never removed'); END;
+             UPDATE sqlite_sequence SET seq = 1 WHERE name = 'entries';",
+        )
+        .unwrap();
+    let ran = incident.run("decide inv-1 --source jobs --done --reason seen");
+    assert!(
+        ran.err.contains("Broken off earlier: retry inv-2 (audit entry 1): it was carried out"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(incident.events()[..2], ["intended inv-2", "applied inv-2"]);
+}

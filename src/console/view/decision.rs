@@ -217,8 +217,7 @@ fn statement_lines(
     }
     let (is_open, masks) = openness(model, dialog);
     for (name, cell) in &statement.parameters {
-        // `:seen_token` is the column `token` as it was seen.
-        let column = name.trim_start_matches([':', '@', '$']).trim_start_matches("seen_");
+        let column = PlannedStatement::column_of(name);
         let told = format!("{} = {}", clean_cut(name, 40), shown::cell(column, cell, masks, is_open));
         lines.point("    ", &told, model.theme.quiet());
     }

@@ -5,7 +5,7 @@ use super::{NotOpen, Order, OrderFault};
 use crate::domain::audit::{Event, NewEntry};
 use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
 use crate::domain::item::Row;
-use crate::domain::mask::{mask_document, mask_json};
+use crate::domain::mask::{mask_document, mask_field, mask_json};
 use crate::domain::moment::stamp;
 use crate::ports::receipts::Receipt;
 use crate::ports::record::RecordFault;
@@ -88,10 +88,15 @@ fn escalation_place(desk: &Desk, choice: Choice) -> Option<String> {
     }
 }
 
-/// A statement as JSON, its values included.
-pub fn statement_json(statement: &PlannedStatement) -> Value {
-    let parameters: serde_json::Map<String, Value> =
-        statement.parameters.iter().map(|(name, cell)| (name.clone(), cell.to_json())).collect();
+/// A statement as JSON, its values included; what looks secret, and what a policy hides, is hidden. Its text has no values.
+fn statement_json(statement: &PlannedStatement, masks: &[String]) -> Value {
+    let parameters: serde_json::Map<String, Value> = statement
+        .parameters
+        .iter()
+        .map(|(name, cell)| {
+            (name.clone(), mask_field(PlannedStatement::column_of(name), &cell.to_json(), masks))
+        })
+        .collect();
     json!({ "sql": statement.sql, "parameters": parameters, "rows": statement.rows })
 }
 
@@ -126,21 +131,14 @@ pub(crate) fn outcome_json(desk: &Desk, outcome: &Outcome) -> (Event, Value) {
 }
 
 /// A row for the record: what looks secret is hidden. Whether a row is the same is told by its hash.
-fn masked_row(desk: &Desk, row: &Row) -> Value {
+pub fn masked_row(desk: &Desk, row: &Row) -> Value {
     mask_json(&row.to_json(), &desk.masks())
 }
 
-/// Statements with their values, what looks secret hidden. A statement's text has no values in it.
-fn masked_statements(desk: &Desk, statements: &[PlannedStatement]) -> Vec<Value> {
-    statements
-        .iter()
-        .map(|statement| {
-            let mut shown = statement_json(statement);
-            let parameters = shown["parameters"].take();
-            shown["parameters"] = mask_json(&parameters, &desk.masks());
-            shown
-        })
-        .collect()
+/// Statements for the record and for whoever looks at what they would write.
+pub fn masked_statements(desk: &Desk, statements: &[PlannedStatement]) -> Vec<Value> {
+    let masks = desk.masks();
+    statements.iter().map(|statement| statement_json(statement, &masks)).collect()
 }
 
 /// The payload's beginning for the record: a decision may delete the row that it was in.

@@ -20,7 +20,7 @@ use crate::workflow::desk::Desk;
 use crate::workflow::scan::{Found, complete, sort_out};
 use chrono::TimeDelta;
 pub(crate) use entries::outcome_json;
-pub use entries::statement_json;
+pub use entries::{masked_row, masked_statements};
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 fn ledger_charge() -> LookUp {
-    let preset = crate::preset::provider::built_in("ledger").unwrap().unwrap();
+    let preset = ProviderPreset::parse(crate::preset::catalogue::built_in_text("ledger").unwrap()).unwrap();
     match &preset.operations["charge"].how {
         How::Ask(look) => (**look).clone(),
         How::Unanswerable(why) => panic!("{why}"),

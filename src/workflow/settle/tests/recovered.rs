@@ -127,3 +127,15 @@ async fn an_outcome_that_could_not_be_recorded_is_told_and_found_later() {
     assert_eq!(recovered[0].outcome.as_ref().map(Outcome::as_str), Some("applied"));
     assert_eq!(world.events(), ["intended", "applied"]);
 }
+
+/// The later one released the row: its absence says nothing of the earlier one.
+#[tokio::test]
+async fn what_a_later_decision_did_is_not_called_the_earlier_ones() {
+    let world = broken_off(Retry, Trouble::CrashBefore, false).await;
+    let later = decide(&Arc::new(world.desk_of_process(201)), order("inv-41", Retry)).await.unwrap();
+    assert_eq!((later.outcome.as_str(), world.source.row("inv-41")), ("applied", None));
+    let recovered = recover(&world.desk_of_process(201)).await.unwrap();
+    let [one] = &recovered[..] else { panic!("{recovered:?}") };
+    assert!(one.told.contains("a later decision on the same item followed"), "{}", one.told);
+    assert_eq!(world.events(), ["intended", "intended", "applied", "failed"]);
+}
