@@ -7,6 +7,10 @@ use unstuck::commands::arguments::Arguments;
 use unstuck::commands::failure::{Exit, Failure};
 use unstuck::{adapters, commands};
 
+/// What a scan reads on one thread is printed and freed on others, where the system's allocator takes turns.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     adapters::http::install_tls();

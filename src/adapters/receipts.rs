@@ -53,15 +53,15 @@ impl Receipts for FileReceipts {
             format!("The receipt could not be written to {path}: {}.", clean_cut(&fault.to_string(), 200))
         };
         let json = serde_json::to_string(&masked(receipt)).map_err(|fault| unwritten(&fault))?;
-        self.write_line(&format!("{}\n", escape_json(&json))).map_err(|fault| unwritten(&fault))
+        self.write_line(&format!("{}\n", escape_json(json))).map_err(|fault| unwritten(&fault))
     }
 }
 
 /// The receipt with what may stand in its free texts hidden. Its key stays as it is: others find the job by it.
 fn masked(receipt: &Receipt) -> Receipt {
     Receipt {
-        previous_status: mask_text(&receipt.previous_status),
-        reason: receipt.reason.as_deref().map(mask_text),
+        previous_status: mask_text(&receipt.previous_status).into_owned(),
+        reason: receipt.reason.as_deref().map(|reason| mask_text(reason).into_owned()),
         ..receipt.clone()
     }
 }

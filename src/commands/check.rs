@@ -72,7 +72,7 @@ impl Run<'_> {
     async fn check_findings(&mut self, sources: &[Arc<dyn Source>]) -> Result<(), Failure> {
         let mut held: Vec<Arc<Found>> = Vec::new();
         for source in sources {
-            let mut pages = Pages::of(self.desk, source);
+            let mut pages = Pages::in_order(self.desk, source);
             while let Some(read) = pages.next().await {
                 if self.stop.is_cancelled() {
                     return Ok(());

@@ -186,7 +186,8 @@ fn print_dry_run(desk: &Desk, prepared: &Prepared, choice: Choice) -> std::io::R
                 for (name, cell) in &statement.parameters {
                     let is_hidden =
                         is_hidden_name(PlannedStatement::column_of(name), &masks) && !cell.is_null();
-                    let shown = if is_hidden { MASK.to_owned() } else { mask_text(&cell.shown()) };
+                    let shown =
+                        if is_hidden { MASK.to_owned() } else { mask_text(&cell.shown()).into_owned() };
                     say::line(format_args!("           {name} = {shown}"))?;
                 }
             }
@@ -338,7 +339,7 @@ async fn find_all(
 ) -> Vec<Arc<Found>> {
     let mut found = Vec::new();
     for source in sources {
-        let mut pages = Pages::of(desk, source);
+        let mut pages = Pages::in_order(desk, source);
         while let Some(read) = pages.next().await {
             match read {
                 Ok(page) => {

@@ -44,7 +44,7 @@ async fn headless(stage: &Stage, desk: &Desk, seed: u64) -> Result<Exit, Failure
 async fn find(desk: &Desk) -> Result<Vec<Arc<Found>>, Failure> {
     let mut all = Vec::new();
     for source in &desk.sources {
-        let mut pages = Pages::of(desk, source);
+        let mut pages = Pages::in_order(desk, source);
         while let Some(page) = pages.next().await {
             all.extend(page?.found.into_iter().map(Arc::new));
         }

@@ -50,7 +50,10 @@ async fn print_source(
     printer: &mut Printer,
 ) -> Result<Result<(), crate::ports::source::SourceFault>, Failure> {
     let mut held: Vec<Spelled> = Vec::new();
-    let mut pages = Pages::of(desk, source);
+    let mut pages = match Pages::side_by_side(desk, source).await {
+        Ok(pages) => pages,
+        Err(fault) => return Ok(Err(fault)),
+    };
     let mut ended = Ok(());
     while let Some(read) = pages.next().await {
         match read {
@@ -119,7 +122,7 @@ impl Printer {
     }
 
     /// One finding as it is printed, its line break included.
-    fn spell(&self, line: &FindingLine) -> String {
+    fn spell(&self, line: &FindingLine<'_>) -> String {
         match self.spelling {
             Spelling::Json => json::line(line) + "\n",
             Spelling::Csv => csv_rows::row(line),
@@ -136,7 +139,7 @@ impl Printer {
     }
 
     /// Prints one finding.
-    pub(super) fn print(&mut self, line: &FindingLine) -> Result<(), Failure> {
+    pub(super) fn print(&mut self, line: &FindingLine<'_>) -> Result<(), Failure> {
         let spelled = self.spell(line);
         self.write(&spelled)
     }

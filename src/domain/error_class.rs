@@ -1,6 +1,7 @@
 //! What an error text proves: nothing happened, the provider said no, or nobody can tell.
 
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -67,8 +68,11 @@ impl Classified<'_> {
 /// asked only when no rule of those before it knew the text. An empty table calls every text ambiguous.
 #[derive(Debug, Clone, Default)]
 pub struct ErrorTable {
-    layers: Vec<Layer>,
+    layers: Vec<Arc<LaterLayer>>,
 }
+
+/// A layer that is compiled when it is first asked, or [`ErrorTable::prepare`] is called.
+type LaterLayer = LazyLock<Layer, Box<dyn FnOnce() -> Layer + Send>>;
 
 impl ErrorTable {
     /// Reads rules from TOML; the head of `errors.toml` explains the format.
@@ -76,7 +80,26 @@ impl ErrorTable {
     /// # Errors
     /// When the text is not TOML, has a key nobody knows, or a rule that cannot work.
     pub fn parse(toml_text: &str) -> Result<Self, ErrorTableFault> {
-        Ok(Self { layers: vec![Layer::parse(toml_text)?] })
+        let layer = Layer::parse(toml_text)?;
+        Ok(Self::of(move || layer))
+    }
+
+    /// The same for rules that a test has tried: they are compiled when they are first needed, which takes some
+    /// hundredths of a second. Rules that cannot be used would know no text, so every error would be ambiguous.
+    #[must_use]
+    pub fn parse_later(toml_text: &'static str) -> Self {
+        Self::of(|| Layer::parse(toml_text).unwrap_or_default())
+    }
+
+    fn of(layer: impl FnOnce() -> Layer + Send + 'static) -> Self {
+        Self { layers: vec![Arc::new(LazyLock::new(Box::new(layer)))] }
+    }
+
+    /// Compiles what is not compiled yet, so that the first text need not wait.
+    pub fn prepare(&self) {
+        for layer in &self.layers {
+            LazyLock::force(layer);
+        }
     }
 
     /// Puts other rules in front of these: where one of them knows a text, these are not asked.

@@ -94,7 +94,7 @@ struct Rule {
 pub struct RuleIndex(usize);
 
 /// Rules of one origin, compiled.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Layer {
     rules: Vec<Rule>,
     doubts: Patterns,
@@ -104,7 +104,7 @@ pub struct Layer {
 }
 
 /// Many patterns asked in one pass, with the rule each belongs to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Patterns {
     set: RegexSet,
     rules: Vec<RuleIndex>,

@@ -1,6 +1,7 @@
 //! Hides what must not be seen: secrets, cards, and the fields a policy names.
 
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// What stands in place of a hidden value.
 pub const MASK: &str = "••••";
@@ -42,7 +43,7 @@ pub fn mask_json(value: &Value, named: &[String]) -> Value {
             Value::Object(shown.collect())
         }
         Value::Array(values) => Value::Array(values.iter().map(|inner| mask_json(inner, named)).collect()),
-        Value::String(text) => Value::String(mask_text(text)),
+        Value::String(text) => Value::String(mask_text(text).into_owned()),
         Value::Number(number) if holds_card_number(&number.to_string()) => MASK.into(),
         Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
     }
@@ -62,15 +63,15 @@ pub fn is_hidden_name(name: &str, named: &[String]) -> bool {
 pub fn mask_document(text: &str, named: &[String]) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => mask_json(&value, named).to_string(),
-        _ => mask_text(text),
+        _ => mask_text(text).into_owned(),
     }
 }
 
 /// A text with card numbers, bearer tokens, well-known key shapes and `name=value` secrets hidden.
-pub fn mask_text(text: &str) -> String {
-    let mut shown = mask_assignments(text);
+pub fn mask_text(text: &str) -> Cow<'_, str> {
+    let shown = mask_assignments(text);
     if shown.bytes().filter(u8::is_ascii_digit).count() >= CARD_DIGITS_MIN {
-        shown = mask_cards(&shown);
+        return mask_cards(&shown).into();
     }
     shown
 }
@@ -94,7 +95,7 @@ fn folded(name: &str) -> String {
 }
 
 /// Hides the value after `password=`, `token: `, `"secret": "`, `Bearer ` and whole words such as `sk_live_…`.
-fn mask_assignments(text: &str) -> String {
+fn mask_assignments(text: &str) -> Cow<'_, str> {
     use regex::{Captures, Regex};
     use std::sync::LazyLock;
     static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -108,13 +109,11 @@ fn mask_assignments(text: &str) -> String {
         ))
         .ok()
     });
-    let Some(secrets) = SECRETS.as_ref() else { return MASK.to_owned() };
-    secrets
-        .replace_all(text, |found: &Captures<'_>| {
-            let part = |name| found.name(name).map_or("", |m| m.as_str());
-            format!("{}{}{}{MASK}{}", part("name"), part("scheme"), part("user"), part("at"))
-        })
-        .into_owned()
+    let Some(secrets) = SECRETS.as_ref() else { return MASK.into() };
+    secrets.replace_all(text, |found: &Captures<'_>| {
+        let part = |name| found.name(name).map_or("", |m| m.as_str());
+        format!("{}{}{}{MASK}{}", part("name"), part("scheme"), part("user"), part("at"))
+    })
 }
 
 const CARD_DIGITS_MIN: usize = 13;

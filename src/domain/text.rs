@@ -40,9 +40,9 @@ pub fn clean_cut(text: &str, chars_max: usize) -> String {
 ///
 /// For JSON on one line, as it is written by default: there such characters stand only inside strings, so replacing them
 /// is safe.
-pub fn escape_json(json: &str) -> String {
+pub fn escape_json(json: String) -> String {
     if json.bytes().all(|byte| matches!(byte, b' '..=b'~')) || json.chars().all(is_plain) {
-        return json.to_owned();
+        return json;
     }
     json.chars().fold(String::with_capacity(json.len() + 8), |mut shown, character| {
         if is_plain(character) {
@@ -131,7 +131,7 @@ mod tests {
         #[test]
         fn escaped_json_is_the_same_json(raw in any::<String>()) {
             let json = serde_json::json!({ "a": raw }).to_string();
-            let escaped = escape_json(&json);
+            let escaped = escape_json(json);
             prop_assert!(escaped.chars().all(is_plain));
             let back: serde_json::Value = serde_json::from_str(&escaped).unwrap();
             prop_assert_eq!(back["a"].as_str(), Some(&*raw));

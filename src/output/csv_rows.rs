@@ -46,21 +46,21 @@ fn record<T: AsRef<[u8]>>(cells: impl IntoIterator<Item = T>) -> String {
 }
 
 /// One finding as a line, its line break included.
-pub fn row(line: &FindingLine) -> String {
+pub fn row(line: &FindingLine<'_>) -> String {
     let check = line.check.as_ref();
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
     record([
-        cell(&line.source),
-        cell(&line.key),
-        cell(&line.kind),
-        cell(&line.status),
+        cell(line.source),
+        cell(line.key),
+        cell(line.kind),
+        cell(line.status),
         line.state.to_owned(),
         line.finding.unwrap_or("").to_owned(),
         number(line.age_seconds),
         number(line.attempts),
         cell(line.last_error.as_deref().unwrap_or("")),
         line.error_class.unwrap_or("").to_owned(),
-        cell(line.reference.as_deref().unwrap_or("")),
+        cell(line.reference.unwrap_or("")),
         line.risk.to_owned(),
         check.map_or("", |check| check.verdict).to_owned(),
         check.map(|check| check.effects.to_string()).unwrap_or_default(),

@@ -6,18 +6,19 @@ use crate::domain::moment::stamp;
 use crate::domain::verdict::Verdict;
 use crate::workflow::{Checked, Found};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// One finding of `list`, and of `check` with the second half filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FindingLine {
+pub struct FindingLine<'a> {
     /// The source's name.
-    pub source: String,
+    pub source: &'a str,
     /// The item's key.
-    pub key: String,
+    pub key: &'a str,
     /// Its kind.
-    pub kind: String,
+    pub kind: &'a str,
     /// Its native status.
-    pub status: String,
+    pub status: &'a str,
     /// What that amounts to.
     pub state: &'static str,
     /// Why it needs a person; `None` for an item that was asked for and needs nobody.
@@ -27,75 +28,75 @@ pub struct FindingLine {
     /// How many times it was tried.
     pub attempts: Option<i64>,
     /// Its latest error, secrets masked.
-    pub last_error: Option<String>,
+    pub last_error: Option<Cow<'a, str>>,
     /// What that proves.
     pub error_class: Option<&'static str>,
     /// What the provider knows it by.
-    pub reference: Option<String>,
+    pub reference: Option<&'a str>,
     /// What a wrong decision costs.
     pub risk: &'static str,
     /// What a person should know.
-    pub notes: Vec<String>,
+    pub notes: &'a [String],
     /// What a check said.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub check: Option<CheckPart>,
+    pub check: Option<CheckPart<'a>>,
 }
 
 /// What a check said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CheckPart {
+pub struct CheckPart<'a> {
     /// The verdict.
     pub verdict: &'static str,
     /// How many effects really happened.
     pub effects: usize,
     /// The ids of all effects under the reference.
-    pub effect_ids: Vec<String>,
+    pub effect_ids: Vec<&'a str>,
     /// Whether an absence has had time to show.
     pub settled: bool,
     /// The advice.
     pub advice: &'static str,
     /// Its reasons.
-    pub reasons: Vec<String>,
+    pub reasons: &'a [String],
     /// The hash of the evidence; `None` where nobody was asked.
-    pub evidence: Option<String>,
+    pub evidence: Option<&'a str>,
     /// When it was asked, RFC 3339.
     pub checked_at: String,
 }
 
-impl FindingLine {
+impl<'a> FindingLine<'a> {
     /// A finding without a check.
-    pub fn of(found: &Found) -> Self {
+    pub fn of(found: &'a Found) -> Self {
         let (finding, item) = (&found.finding, &found.finding.item);
         Self {
-            source: item.source.to_string(),
-            key: item.key.as_str().to_owned(),
-            kind: item.kind.to_string(),
-            status: item.status.to_string(),
+            source: &item.source,
+            key: item.key.as_str(),
+            kind: &item.kind,
+            status: &item.status,
             state: item.state.as_str(),
             finding: Some(finding.kind.as_str()),
             age_seconds: finding.age.map(|age| age.num_seconds()),
             attempts: item.attempts,
             last_error: item.last_error.text().map(mask_text),
             error_class: finding.error.as_ref().map(|sorted| sorted.class.as_str()),
-            reference: found.reference.as_deref().ok().map(str::to_owned),
+            reference: found.reference.as_deref().ok(),
             risk: found.risk.as_str(),
-            notes: finding.notes.clone(),
+            notes: &finding.notes,
             check: None,
         }
     }
 
     /// A finding with its check.
-    pub fn of_checked(found: &Found, checked: &Checked) -> Self {
+    pub fn of_checked(found: &'a Found, checked: &'a Checked) -> Self {
         let effects = &checked.judgement.effects;
         Self {
             check: Some(CheckPart {
                 verdict: checked.verdict().as_str(),
                 effects: checked.judgement.happened_count(),
-                effect_ids: effects.iter().map(|effect| effect.id.clone()).collect(),
+                effect_ids: effects.iter().map(|effect| effect.id.as_str()).collect(),
                 settled: checked.judgement.settled,
                 advice: checked.advice().as_str(),
-                reasons: checked.advised.reasons.clone(),
-                evidence: checked.evidence.as_ref().map(|evidence| evidence.hash.clone()),
+                reasons: &checked.advised.reasons,
+                evidence: checked.evidence.as_ref().map(|evidence| evidence.hash.as_str()),
                 checked_at: stamp(checked.at),
             }),
             ..Self::of(found)
@@ -103,7 +104,7 @@ impl FindingLine {
     }
 
     /// The same for an item that was asked for and is no finding by its row: what the verdict makes of it.
-    pub fn of_asked(found: &Found, checked: &Checked) -> Self {
+    pub fn of_asked(found: &'a Found, checked: &'a Checked) -> Self {
         let finding = match checked.verdict() {
             Verdict::Duplicated => Some(FindingKind::Duplicate),
             Verdict::Mismatch => Some(FindingKind::Mismatch),

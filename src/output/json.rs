@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// A value as one line of JSON, every control, direction and zero-width character as `\uXXXX`.
 pub fn line(value: &impl Serialize) -> String {
-    escape_json(&serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
+    escape_json(serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
 }
 
 #[cfg(test)]

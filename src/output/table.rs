@@ -31,38 +31,38 @@ fn head(columns: &[(&str, usize)], last: &str) -> String {
 }
 
 /// One finding of `list`.
-pub fn list_row(line: &FindingLine, width: Option<usize>) -> String {
+pub fn list_row(line: &FindingLine<'_>, width: Option<usize>) -> String {
     let cells = [
         line.finding.unwrap_or("-").to_owned(),
         age(line),
-        line.source.clone(),
-        line.key.clone(),
-        line.status.clone(),
+        line.source.to_owned(),
+        line.key.to_owned(),
+        line.status.to_owned(),
         line.attempts.map_or_else(|| "-".to_owned(), |count| count.to_string()),
     ];
-    let error = line.last_error.clone().unwrap_or_else(|| "-".to_owned());
+    let error = line.last_error.as_deref().unwrap_or("-");
     let last = match line.notes.first() {
         Some(note) => format!("{note} {error}"),
-        None => error,
+        None => error.to_owned(),
     };
     row(&LIST, &cells, &last, width)
 }
 
 /// One finding of `check`.
-pub fn check_row(line: &FindingLine, width: Option<usize>) -> String {
+pub fn check_row(line: &FindingLine<'_>, width: Option<usize>) -> String {
     let Some(check) = &line.check else { return list_row(line, width) };
     let cells = [
         check.verdict.to_owned(),
         check.advice.to_owned(),
         age(line),
-        line.source.clone(),
-        line.key.clone(),
+        line.source.to_owned(),
+        line.key.to_owned(),
         check.effects.to_string(),
     ];
     row(&CHECK, &cells, &check.reasons.join(" "), width)
 }
 
-fn age(line: &FindingLine) -> String {
+fn age(line: &FindingLine<'_>) -> String {
     line.age_seconds.and_then(TimeDelta::try_seconds).map_or_else(|| "not known".to_owned(), span)
 }
 

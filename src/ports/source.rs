@@ -13,6 +13,13 @@ pub trait Source: Send + Sync {
     /// What is known of the source without asking it.
     fn facts(&self) -> &SourceFacts;
 
+    /// Where scans may begin so that together they read every item once: `None` is the very beginning. At most
+    /// `parts_max` of them; one where the source is small or cannot be divided.
+    async fn parts(&self, parts_max: usize) -> Result<Vec<Option<Cursor>>, SourceFault> {
+        let _cannot_be_divided = parts_max;
+        Ok(vec![None])
+    }
+
     /// One page of the items that may be findings, from `after` on, in the source's own order.
     ///
     /// No lock is held between two pages: an application that writes waits for a page at most.
@@ -105,9 +112,21 @@ pub struct Wanted {
     pub page_items_max: usize,
 }
 
-/// Where a scan goes on; only the source knows what is in it.
+/// Where a scan goes on, and where it ends; only the source knows what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cursor(pub i64);
+pub struct Cursor {
+    /// The first place of what is left.
+    pub from: i64,
+    /// The last place that this scan reads.
+    pub to: i64,
+}
+
+impl Cursor {
+    /// From a place to the end of everything.
+    pub fn from(from: i64) -> Self {
+        Self { from, to: i64::MAX }
+    }
+}
 
 /// One page of a scan.
 #[derive(Debug, Clone, PartialEq)]

@@ -43,7 +43,7 @@ impl Catalogue {
     /// # Errors
     /// The first file that cannot be used.
     pub fn new(own: &[(String, String)]) -> Result<Self, PresetFault> {
-        let mut errors = parse_errors("errors.toml", BUILT_IN_ERRORS)?;
+        let mut errors = ErrorTable::parse_later(BUILT_IN_ERRORS);
         let (mut sources, mut providers) = (BTreeMap::new(), BTreeMap::new());
         for (file, text) in BUILT_IN_SOURCES {
             add_source(&mut sources, file, text)?;
@@ -147,6 +147,7 @@ mod tests {
         let catalogue = Catalogue::new(&[]).unwrap();
         assert_eq!(catalogue.sources.len(), BUILT_IN_SOURCES.len());
         assert_eq!(catalogue.providers.len(), BUILT_IN_PROVIDERS.len());
+        ErrorTable::parse(BUILT_IN_ERRORS).unwrap();
         for (file, _) in BUILT_IN_SOURCES {
             assert!(catalogue.sources.contains_key(file.trim_end_matches(".toml")), "{file}");
         }

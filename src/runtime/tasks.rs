@@ -221,12 +221,15 @@ async fn scan(outlet: Outlet, run: u64) {
 
 async fn scan_source(outlet: &Outlet, run: u64, source: &Arc<dyn Source>) {
     let name = Arc::clone(&source.facts().name);
-    let mut pages = Pages::of(&outlet.desk, source);
+    let fault_of = |fault| ScanMessage::Fault { run, source: Arc::clone(&name), fault };
+    let mut pages = match Pages::side_by_side(&outlet.desk, source).await {
+        Ok(pages) => pages,
+        Err(fault) => return outlet.send(Message::Scan(fault_of(fault))).await,
+    };
     while let Some(read) = pages.next().await {
-        let source = Arc::clone(&name);
         let message = match read {
-            Ok(page) => ScanMessage::Page { run, source, page },
-            Err(fault) => ScanMessage::Fault { run, source, fault },
+            Ok(page) => ScanMessage::Page { run, source: Arc::clone(&name), page },
+            Err(fault) => fault_of(fault),
         };
         outlet.send(Message::Scan(message)).await;
     }

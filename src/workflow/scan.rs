@@ -7,12 +7,17 @@ use crate::domain::policy::Risk;
 use crate::ports::source::{Cursor, Page, Source, SourceFault, SourceFaultKind, Wanted};
 use crate::workflow::desk::{Desk, template_fields};
 use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::num::NonZero;
 use std::sync::Arc;
 use tokio_util::task::AbortOnDropHandle;
 
 /// How many items one page of a scan holds: a page is what an application's writer waits for at most.
-pub const PAGE_ITEMS_MAX: usize = 5_000;
+pub const PAGE_ITEMS_MAX: usize = 2_000;
+/// In how many places of a large source a scan reads at once.
+const PARTS_MAX: usize = 4;
 /// How much of a payload is read for a template.
 const PAYLOAD_BYTES_MAX: usize = 1 << 20;
 
@@ -68,38 +73,61 @@ pub struct Pages<'a> {
     desk: &'a Desk,
     source: Arc<dyn Source>,
     wanted: Wanted,
-    reading: Option<AbortOnDropHandle<Result<Page, SourceFault>>>,
+    reading: FuturesUnordered<AbortOnDropHandle<Result<Page, SourceFault>>>,
 }
 
 impl<'a> Pages<'a> {
-    /// Begins to read.
-    pub fn of(desk: &'a Desk, source: &Arc<dyn Source>) -> Self {
+    /// Begins to read, one page after the other in the source's own order.
+    pub fn in_order(desk: &'a Desk, source: &Arc<dyn Source>) -> Self {
+        Self::from(desk, source, vec![None])
+    }
+
+    /// Begins to read a large source in several places at once: its pages come in no order.
+    ///
+    /// # Errors
+    /// The source's own fault.
+    pub async fn side_by_side(desk: &'a Desk, source: &Arc<dyn Source>) -> Result<Self, SourceFault> {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let parts = source.parts(processors.min(PARTS_MAX)).await?;
+        Ok(Self::from(desk, source, parts))
+    }
+
+    fn from(desk: &'a Desk, source: &Arc<dyn Source>, beginnings: Vec<Option<Cursor>>) -> Self {
         let kinds = desk.kinds.values().chain([&desk.other_kinds]);
         let shortest = kinds.map(|kind| kind.policy.stuck_after).min().unwrap_or_else(TimeDelta::zero);
         let wanted = Wanted { running_older_than: shortest, page_items_max: PAGE_ITEMS_MAX };
-        let mut pages = Self { desk, source: Arc::clone(source), wanted, reading: None };
-        pages.read(None);
+        // Beside the first page.
+        let errors = Arc::clone(&desk.errors);
+        drop(tokio::task::spawn_blocking(move || errors.prepare()));
+        let pages = Self { desk, source: Arc::clone(source), wanted, reading: FuturesUnordered::new() };
+        beginnings.into_iter().for_each(|beginning| pages.read(beginning));
         pages
     }
 
-    fn read(&mut self, after: Option<Cursor>) {
+    fn read(&self, after: Option<Cursor>) {
         let (source, wanted) = (Arc::clone(&self.source), self.wanted.clone());
         let reading = tokio::spawn(async move { source.scan(&wanted, after).await });
-        self.reading = Some(AbortOnDropHandle::new(reading));
+        self.reading.push(AbortOnDropHandle::new(reading));
     }
 
     /// The next page; `None` after the last one, and after a fault.
     pub async fn next(&mut self) -> Option<Result<FoundPage, SourceFault>> {
-        let reading = self.reading.take()?;
-        let page = match reading.await {
+        let page = match self.reading.next().await? {
             Ok(Ok(page)) => page,
-            Ok(Err(fault)) => return Some(Err(fault)),
-            Err(_) => return Some(Err(broke_off(&self.source))),
+            Ok(Err(fault)) => return Some(Err(self.end(fault))),
+            Err(_) => return Some(Err(self.end(broke_off(&self.source)))),
         };
         if page.next.is_some() {
             self.read(page.next);
         }
-        Some(sort_out_page(self.desk, &self.source, page.items, page.source_now).await)
+        let sorted = sort_out_page(self.desk, &self.source, page.items, page.source_now).await;
+        Some(sorted.map_err(|fault| self.end(fault)))
+    }
+
+    /// Nothing more is read after a fault.
+    fn end(&mut self, fault: SourceFault) -> SourceFault {
+        self.reading.clear();
+        fault
     }
 }
 

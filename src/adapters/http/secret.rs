@@ -48,7 +48,7 @@ impl SecretKeeper {
 
     /// The text without the secret, in any spelling that an answer may echo, and without what looks like one.
     pub fn masked(&self, text: &str) -> String {
-        mask_text(&self.without_secret(text))
+        mask_text(&self.without_secret(text)).into_owned()
     }
 
     /// The text without the secret alone.

@@ -43,7 +43,7 @@ struct Whole {
 /// [`RecordFault`] where the audit cannot be read or the export not be written.
 pub fn export_json_lines(path: &Path, out: &mut dyn Write) -> Result<i64, RecordFault> {
     let path = absolute(path)?;
-    each_entry(&path, |whole| writeln!(out, "{}", escape_json(&json_of(&whole).to_string())))
+    each_entry(&path, |whole| writeln!(out, "{}", escape_json(json_of(&whole).to_string())))
         .and_then(|count| out.flush().map_err(|fault| unwritten(&path, &fault)).map(|()| count))
 }
 

@@ -106,6 +106,10 @@ impl Source for SqliteSource {
         &self.inner.facts
     }
 
+    async fn parts(&self, parts_max: usize) -> Result<Vec<Option<Cursor>>, SourceFault> {
+        self.read_on_thread(move |inner, connection| query::parts(inner, connection, parts_max)).await
+    }
+
     async fn scan(&self, wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault> {
         let wanted = wanted.clone();
         self.read_on_thread(move |inner, connection| query::scan(inner, connection, &wanted, after.as_ref()))

@@ -244,8 +244,10 @@ pub(super) fn scan(
         let row_number = row_number_of(connection, &columns, &quoted(&preset.table));
         let sql = scan_sql(preset, row_number, (cutoff, source_now), wanted.page_items_max);
         let mut statement = connection.prepare(&sql)?;
-        let mut rows = statement.query([after.map_or(i64::MIN, |cursor| cursor.0)])?;
-        let (mut items, mut read_count, mut last) = (Vec::new(), 0_usize, i64::MIN);
+        let (from, to) = after.map_or((i64::MIN, i64::MAX), |cursor| (cursor.from, cursor.to));
+        let mut rows = statement.query([from, to])?;
+        let mut items = Vec::with_capacity(wanted.page_items_max.min(ITEMS_EXPECTED_MAX));
+        let (mut read_count, mut last) = (0_usize, i64::MIN);
         while let Some(row) = rows.next()? {
             last = row.get(0)?;
             read_count += 1;
@@ -257,13 +259,46 @@ pub(super) fn scan(
             }
         }
         let is_full = row_number.is_some() && read_count == wanted.page_items_max;
-        let next = if is_full { last.checked_add(1).map(Cursor) } else { None };
+        let next = last.checked_add(1).filter(|next| is_full && *next <= to).map(|from| Cursor { from, to });
         Ok(Page { items, next, source_now })
     };
     read().map_err(|fault| fault_of_sql(inner.place.path(), &fault))
 }
 
-/// The query of one page, from a row number (`?1`) on.
+/// For how many items of a page room is made beforehand.
+const ITEMS_EXPECTED_MAX: usize = 2_000;
+/// Fewer row numbers than these are read by one scan.
+const PART_ROWS_MIN: i64 = 100_000;
+
+/// The beginnings of scans that share the row numbers evenly.
+pub(super) fn parts(
+    inner: &Inner,
+    connection: &Connection,
+    parts_max: usize,
+) -> Result<Vec<Option<Cursor>>, SourceFault> {
+    let columns = check_columns(inner, connection)?;
+    let table = quoted(&inner.preset.table);
+    let Some(number) = row_number_of(connection, &columns, &table) else { return Ok(vec![None]) };
+    let sql = format!(
+        "SELECT coalesce((SELECT min({number}) FROM {table}), 0), coalesce((SELECT max({number}) FROM {table}), 0)"
+    );
+    let bounds = connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (lowest, highest) = bounds.map_err(|fault| fault_of_sql(inner.place.path(), &fault))?;
+    Ok(divide(lowest, highest, parts_max))
+}
+
+fn divide(lowest: i64, highest: i64, parts_max: usize) -> Vec<Option<Cursor>> {
+    let span = highest.saturating_sub(lowest);
+    let parts = i64::try_from(parts_max).unwrap_or(i64::MAX).min(span / PART_ROWS_MIN);
+    if parts < 2 {
+        return vec![None];
+    }
+    let begin = |part: i64| if part == 0 { i64::MIN } else { lowest + span / parts * part };
+    let end = |part: i64| if part == parts - 1 { i64::MAX } else { begin(part + 1) - 1 };
+    (0..parts).map(|part| Some(Cursor { from: begin(part), to: end(part) })).collect()
+}
+
+/// The query of one page, from a row number (`?1`) to another (`?2`).
 pub(super) fn scan_sql(
     preset: &SourcePreset,
     row_number: Option<&str>,
@@ -275,11 +310,11 @@ pub(super) fn scan_sql(
     let table = quoted(&preset.table);
     match row_number {
         Some(number) => format!(
-            "SELECT {number}, {selected} FROM {table} WHERE {number} >= ?1 AND ({candidates}) \
+            "SELECT {number}, {selected} FROM {table} WHERE {number} BETWEEN ?1 AND ?2 AND ({candidates}) \
              ORDER BY {number} LIMIT {page_items_max}"
         ),
         // A table without row numbers is read in one page: there is nothing stable to go on from.
-        None => format!("SELECT ?1, {selected} FROM {table} WHERE {candidates}"),
+        None => format!("SELECT ?1, {selected} FROM {table} WHERE ?2 IS NOT NULL AND ({candidates})"),
     }
 }
 

@@ -79,7 +79,7 @@ pub fn copy_key(model: &mut Model) -> Vec<Task> {
         model.notice = Some(Notice::alarm("The key is too long for the clipboard: nothing was copied.", ""));
         return Vec::new();
     }
-    let copied = mask_text(&key);
+    let copied = mask_text(&key).into_owned();
     let told = if copied == key { "Key copied." } else { "Key copied, without what is hidden in it." };
     model.notice = Some(Notice::info(told));
     vec![Task::Copy(copied)]

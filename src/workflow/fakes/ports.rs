@@ -126,11 +126,11 @@ impl Source for FakeSource {
         if call.fails_before() || call.fails_after().await {
             return Err(source_fault("the scan broke", false));
         }
-        let from = after.map_or(0, |cursor| usize::try_from(cursor.0).unwrap());
+        let from = after.map_or(0, |cursor| usize::try_from(cursor.from).unwrap());
         let rows = self.rows.lock().unwrap();
         let items: Vec<_> = rows.values().skip(from).take(self.page_items).map(item_of).collect();
         let next = from + items.len();
-        let next = (next < rows.len()).then(|| Cursor(i64::try_from(next).unwrap()));
+        let next = (next < rows.len()).then(|| Cursor::from(i64::try_from(next).unwrap()));
         Ok(Page { items, next, source_now: now() })
     }
 

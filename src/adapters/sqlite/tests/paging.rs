@@ -68,3 +68,50 @@ async fn rows_that_are_no_candidates_do_not_end_a_page() {
     let items = scan_all(&file.mapped(""), &page_of(2)).await;
     assert_eq!(keys(&items), ["k05", "k10", "k15", "k20", "k25"]);
 }
+
+#[tokio::test]
+async fn the_parts_of_a_large_table_read_every_row_once() {
+    let file = File::with(
+        "CREATE TABLE t (k, s);
+         WITH RECURSIVE n(i) AS (SELECT -3 UNION ALL SELECT i + 1 FROM n WHERE i < 96)
+         INSERT INTO t(rowid, k, s) SELECT i * 10000, printf('k%02d', i + 3), 'failed' FROM n;",
+    );
+    let source = file.mapped("");
+    let parts = source.parts(4).await.unwrap();
+    assert_eq!(parts.len(), 4);
+    let mut items = Vec::new();
+    for part in parts {
+        let mut after = part;
+        while let Some(cursor) = after {
+            let page = source.scan(&page_of(7), Some(cursor)).await.unwrap();
+            items.extend(page.items);
+            after = page.next;
+        }
+    }
+    let expected: Vec<String> = (0..100).map(|i| format!("k{i:02}")).collect();
+    assert_eq!(keys(&items), expected);
+}
+
+#[rstest]
+#[case::small(ROWS)]
+#[case::empty("")]
+#[tokio::test]
+async fn a_small_table_is_read_in_one_part(#[case] rows: &str) {
+    let file = File::with(&format!("CREATE TABLE t (k, s);{rows}"));
+    assert_eq!(file.mapped("").parts(4).await, Ok(vec![None]));
+}
+
+#[tokio::test]
+async fn the_widest_span_of_row_numbers_is_divided() {
+    let file = File::with(&format!(
+        "CREATE TABLE t (k INTEGER PRIMARY KEY, s); INSERT INTO t VALUES ({}, 'failed'), ({}, 'failed')",
+        i64::MIN,
+        i64::MAX
+    ));
+    let source = file.mapped("");
+    let mut found = Vec::new();
+    for part in source.parts(3).await.unwrap() {
+        found.extend(source.scan(&page_of(7), part).await.unwrap().items);
+    }
+    assert_eq!(keys(&found), ["-9223372036854775808", "9223372036854775807"]);
+}
