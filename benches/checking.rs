@@ -190,7 +190,7 @@ fn desk(folder: &Path, address: SocketAddr) -> Result<Desk, Fault> {
 
 async fn all_findings(desk: &Desk) -> Result<Vec<Arc<Found>>, Fault> {
     let source = desk.source("jobs").ok_or("the source is not there")?;
-    let (mut found, mut pages) = (Vec::new(), Pages::of(desk, source));
+    let (mut found, mut pages) = (Vec::new(), Pages::in_order(desk, source));
     while let Some(page) = pages.next().await {
         found.extend(page.map_err(|fault| fault.what)?.found.into_iter().map(Arc::new));
     }

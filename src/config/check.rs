@@ -141,6 +141,9 @@ fn source_preset(
         file.kind.clone_from(&entry.kind);
         file.kind_column.clone_from(&entry.kind_column);
     }
+    if entry.decisions_table.is_some() {
+        file.decisions_table.clone_from(&entry.decisions_table);
+    }
     file.check().map_err(|fault| {
         ConfigFault::new(
             format!("source `{name}`: {}", fault.what),

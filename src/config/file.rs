@@ -65,6 +65,8 @@ pub struct SourceEntry {
     pub kind: Option<String>,
     /// The column that says an item's kind.
     pub kind_column: Option<String>,
+    /// A table of ours in the same database that takes each decision's id.
+    pub decisions_table: Option<String>,
 }
 
 /// One kind's policy.

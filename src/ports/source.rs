@@ -40,6 +40,12 @@ pub trait Source: Send + Sync {
     /// Carries out a choice on a row that is still exactly as seen, in one transaction.
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault>;
 
+    /// Whether a decision was carried out, by the source's own word; `None` where it keeps no decisions of ours.
+    async fn has_decision(&self, decision: Uuid) -> Result<Option<bool>, SourceFault> {
+        let _keeps_none = decision;
+        Ok(None)
+    }
+
     /// Looks at everything a source needs, for `doctor`.
     async fn examine(&self) -> Vec<Examined>;
 }
@@ -188,6 +194,11 @@ pub struct PlannedStatement {
 }
 
 impl PlannedStatement {
+    /// The beginning of parameters that only compare: the row as it was seen.
+    pub const SEEN: &'static str = ":seen_";
+    /// The beginning of parameters that go into a table of ours, where a source keeps one.
+    pub const KEPT: &'static str = ":kept_";
+
     /// The column that a parameter's value is of: `:seen_token` is `token` as it was seen. Its own name for any other.
     pub fn column_of(parameter: &str) -> &str {
         parameter.trim_start_matches(':').trim_start_matches("seen_")

@@ -6,7 +6,7 @@ use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Outcome};
 use crate::domain::item::Row;
 use crate::ports::record::RecordFault;
-use crate::ports::source::{Leaves, Reading, Source};
+use crate::ports::source::{Leaves, PlannedStatement, Reading, Source, SourceFault};
 use crate::workflow::desk::Desk;
 use crate::workflow::settle::outcome_json;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -83,28 +83,48 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
         Ok(reading) => reading,
         Err(fault) => return open(intent, format!("its row cannot be read now: {}", fault.what)),
     };
-    match was_followed(desk, &intent).await {
-        Ok(false) => {}
-        Ok(true) => {
-            let why = "broken off, and a later decision on the same item followed: whether this one was carried out cannot be told";
-            let outcome = Some(Outcome::Failed { why: why.to_owned() });
-            return Recovered { intent, choice: Some(choice), outcome, told: why.to_owned() };
-        }
-        Err(fault) => return open(intent, format!("what followed it cannot be read: {}", fault.what)),
-    }
-    let outcome = compare(
-        &**source,
-        choice,
-        Seen { row, sha256: sha256.to_owned() },
-        reading,
-        &planned_values(&body),
-        escalates(&body),
-    );
+    let seen = Seen { row, sha256: sha256.to_owned() };
+    let outcome = match is_kept(&**source, &intent, &body).await {
+        Err(fault) => return open(intent, format!("its decisions cannot be read now: {}", fault.what)),
+        Ok(Some(was_written)) => certain(was_written, escalates(&body), seen, reading),
+        // Nobody but the row tells, and only as long as nothing followed.
+        Ok(None) => match was_followed(desk, &intent).await {
+            Err(fault) => return open(intent, format!("what followed it cannot be read: {}", fault.what)),
+            Ok(true) => Outcome::Failed { why: FOLLOWED.to_owned() },
+            Ok(false) => compare(&**source, choice, seen, reading, &planned_values(&body), escalates(&body)),
+        },
+    };
     let told = match &outcome {
         Outcome::Applied { .. } => "it was carried out: the row is as the decision leaves it".to_owned(),
         Outcome::Refused { why, .. } | Outcome::Failed { why } => why.clone(),
     };
     Recovered { intent, choice: Some(choice), outcome: Some(outcome), told }
+}
+
+/// Whether the source itself wrote the decision down; `None` where it was not asked to, or is no longer.
+async fn is_kept(source: &dyn Source, intent: &Entry, body: &Value) -> Result<Option<bool>, SourceFault> {
+    let statements = body["statements"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let keeps = statements
+        .iter()
+        .filter_map(|statement| statement["parameters"].as_object())
+        .any(|parameters| parameters.keys().any(|name| name.starts_with(PlannedStatement::KEPT)));
+    match Uuid::parse_str(&intent.decision) {
+        Ok(decision) if keeps => source.has_decision(decision).await,
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
+
+/// What came of a decision by the source's own word, whatever became of its row since.
+pub(super) fn certain(was_written: bool, escalates: bool, seen: Seen, reading: Option<Reading>) -> Outcome {
+    let row = reading.map(|reading| reading.row);
+    match (was_written, escalates) {
+        (true, _) => Outcome::Applied { before: seen.row, after: row },
+        (false, true) => Outcome::Failed { why: ESCALATION_UNKNOWN.to_owned() },
+        (false, false) => Outcome::Refused {
+            why: "broken off before it was carried out: the source has not written it down".to_owned(),
+            now: row,
+        },
+    }
 }
 
 /// Whether a later decision touched the same item: then its row no longer tells of this one.
@@ -131,6 +151,10 @@ impl Seen {
     }
 }
 
+const FOLLOWED: &str = "broken off, and a later decision on the same item followed: whether this one was carried out cannot be told";
+const ESCALATION_UNKNOWN: &str =
+    "broken off: whether the escalation arrived is not known; to repeat it does no harm";
+
 /// What a row says of a decision whose end nobody saw. `planned` are the values that it was going to write.
 pub(super) fn compare(
     source: &dyn Source,
@@ -151,10 +175,7 @@ pub(super) fn compare(
     };
     if reading.row.sha256() == seen.sha256 {
         return match (choice, escalates) {
-            (Choice::Escalate, true) => Outcome::Failed {
-                why: "broken off: whether the escalation arrived is not known; to repeat it does no harm"
-                    .to_owned(),
-            },
+            (Choice::Escalate, true) => Outcome::Failed { why: ESCALATION_UNKNOWN.to_owned() },
             (Choice::Escalate, false) if *leaves == Leaves::Unchanged => {
                 Outcome::Applied { after: Some(reading.row), before: seen.row }
             }
@@ -198,11 +219,9 @@ fn planned_values(body: &Value) -> Vec<Cell> {
 
 /// Whether a statement's parameter is something new that it writes.
 pub(super) fn is_new(name: &str, cell: &Cell) -> bool {
-    !name.starts_with(SEEN_PREFIX) && !cell.is_null()
+    let is_ours = [PlannedStatement::SEEN, PlannedStatement::KEPT].iter().any(|own| name.starts_with(own));
+    !is_ours && !cell.is_null()
 }
-
-/// Parameters that only compare begin so; the others carry what is new.
-const SEEN_PREFIX: &str = ":seen_";
 
 fn escalates(body: &Value) -> bool {
     !body["escalates_to"].is_null()

@@ -7,6 +7,7 @@ mod cases;
 mod commands;
 mod commands_audit;
 mod commands_decide;
+mod commands_recover;
 mod configurations;
 mod documentation;
 mod error_class_sets;

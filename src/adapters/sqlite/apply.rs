@@ -1,9 +1,9 @@
 //! Writing a decision: compare and set, in one transaction.
 
-use super::Inner;
 use super::fault::{fault_of, fault_of_sql};
 use super::query::{check_columns, quoted, read_row};
 use super::rows::bindable;
+use super::{Inner, decisions_table};
 use crate::domain::cell::Cell;
 use crate::domain::decision::Choice;
 use crate::domain::item::Row;
@@ -23,21 +23,19 @@ pub(super) fn plan(
         Writing::Statements { statements, .. } => statements,
     };
     let unchanged = unchanged_sql(preset);
-    statements
-        .iter()
-        .map(|statement| {
-            let sql =
-                statement.sql.replace("{table}", &quoted(&preset.table)).replace("{unchanged}", &unchanged);
-            let parameters = parameters_of(&sql)
-                .into_iter()
-                .map(|name| match value_of(preset, &name, change) {
-                    Some(value) => Ok((name, value)),
-                    None => Err(Unsupported(format!("the row has no column for `{name}`"))),
-                })
-                .collect::<Result<_, _>>()?;
-            Ok(PlannedStatement { sql, parameters, rows: statement.rows })
-        })
-        .collect()
+    let kept = preset.decisions_table.iter().map(|table| Ok(decisions_table::insert(table, choice, change)));
+    let own = statements.iter().map(|statement| {
+        let sql = statement.sql.replace("{table}", &quoted(&preset.table)).replace("{unchanged}", &unchanged);
+        let parameters = parameters_of(&sql)
+            .into_iter()
+            .map(|name| match value_of(preset, &name, change) {
+                Some(value) => Ok((name, value)),
+                None => Err(Unsupported(format!("the row has no column for `{name}`"))),
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(PlannedStatement { sql, parameters, rows: statement.rows })
+    });
+    kept.chain(own).collect()
 }
 
 /// "The row is still as it was seen": NULL-safe, on the key and every version column.
@@ -82,6 +80,9 @@ pub(super) fn apply(inner: &Inner, choice: Choice, change: &Change) -> Result<Ap
     })?;
     let mut connection = inner.place.open_to_write()?;
     check_columns(inner, &connection)?;
+    if let Some(table) = &inner.preset.decisions_table {
+        decisions_table::check(inner, &connection, table)?;
+    }
     let written = write(inner, &mut connection, change, &planned);
     written.map_err(|(fault, committing)| SourceFault {
         may_have_written: committing && !is_surely_unwritten(&fault),

@@ -1,8 +1,8 @@
 //! What `doctor` looks at in a SQLite source.
 
-use super::Inner;
 use super::detect::{columns_of, tables_of};
 use super::query::{check_columns, clock_of, quoted, scan};
+use super::{Inner, decisions_table};
 use crate::domain::item::State;
 use crate::domain::text::clean_cut;
 use crate::ports::source::{Examined, Health, SourceFault, SourceFaultKind, Wanted};
@@ -29,6 +29,12 @@ pub(super) fn examine(inner: &Inner) -> Vec<Examined> {
     lines.push(statuses_line(inner, &connection));
     lines.push(findings_line(inner, &connection));
     lines.push(writing_line(inner));
+    lines.extend(inner.preset.decisions_table.as_ref().map(|table| {
+        match decisions_table::check(inner, &connection, table) {
+            Ok(()) => good("decisions table", format!("`{}` is there", clean_cut(table, 80))),
+            Err(fault) => bad("decisions table", &fault),
+        }
+    }));
     lines.push(match clock_of(&connection) {
         Ok(_) => good("clock", "this machine's own".to_owned()),
         Err(fault) => doubtful("clock", fault.to_string()),

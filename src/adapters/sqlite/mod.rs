@@ -1,6 +1,7 @@
 //! SQLite sources. Every call opens the file anew, so that a file that was replaced is noticed and no lock outlives a call.
 
 mod apply;
+mod decisions_table;
 mod detect;
 mod examine;
 mod fault;
@@ -24,6 +25,7 @@ use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use uuid::Uuid;
 
 /// One table of a SQLite file, read through its preset.
 #[derive(Debug)]
@@ -136,6 +138,10 @@ impl Source for SqliteSource {
         tokio::task::spawn_blocking(move || apply::apply(&inner, choice, &change)).await.unwrap_or_else(
             |_| Err(SourceFault { may_have_written: true, ..broke_off(&self.inner.facts.place) }),
         )
+    }
+
+    async fn has_decision(&self, decision: Uuid) -> Result<Option<bool>, SourceFault> {
+        self.read_on_thread(move |inner, connection| decisions_table::has(inner, connection, decision)).await
     }
 
     async fn examine(&self) -> Vec<Examined> {

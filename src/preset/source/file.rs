@@ -67,6 +67,8 @@ pub struct SourceFile {
     pub state: Vec<StateFile>,
     /// What each choice writes.
     pub decisions: Option<DecisionsFile>,
+    /// A table of ours in the same database, where each decision's id is written with the decision itself.
+    pub decisions_table: Option<String>,
 }
 
 /// How a table is recognised.
@@ -254,6 +256,7 @@ impl SourceFile {
             lease: self.lease.as_ref().map_or(Ok(LeaseColumns::None), |lease| lease.checked(&self.times))?,
             states: self.checked_states()?,
             decisions: self.checked_decisions()?,
+            decisions_table: self.checked_decisions_table()?,
         };
         check_names(&preset)?;
         check_statements(&preset)?;
@@ -300,6 +303,18 @@ impl SourceFile {
             }
         }
         Ok(rules)
+    }
+
+    fn checked_decisions_table(&self) -> Result<Option<String>, String> {
+        match &self.decisions_table {
+            Some(table) if table.trim().is_empty() => {
+                Err("`decisions_table` is empty: name a table, or take it out".to_owned())
+            }
+            Some(table) if self.table.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(table)) => {
+                Err("`decisions_table` must be another table than the jobs'".to_owned())
+            }
+            table => Ok(table.clone()),
+        }
     }
 
     fn checked_decisions(&self) -> Result<Decisions, String> {

@@ -54,6 +54,9 @@ pub struct SourcePreset {
     pub states: Vec<StateRule>,
     /// What each choice writes.
     pub decisions: Decisions,
+    /// A table of ours in the same database that takes each decision's id in the decision's own transaction: after a
+    /// crash it tells for certain what was carried out. `None` where the database is to hold nothing of ours.
+    pub decisions_table: Option<String>,
 }
 
 /// How a table is recognised.

@@ -9,7 +9,7 @@ use crate::ports::record::RecordFault;
 use crate::ports::source::{Applied, Change, Payload, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::Checked;
 use crate::workflow::desk::Desk;
-use crate::workflow::recover::{Seen, compare, is_new};
+use crate::workflow::recover::{Seen, certain, compare, is_new};
 use crate::workflow::scan::Found;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -140,6 +140,13 @@ async fn read_back(
             return Outcome::Failed { why };
         }
     };
+    match source.has_decision(change.decision).await {
+        Ok(Some(true)) => return certain(true, false, Seen::of(&change.seen), reading),
+        Ok(Some(false)) => {
+            return Outcome::Failed { why: format!("nothing was written: {}", fault.what) };
+        }
+        Ok(None) | Err(_) => {}
+    }
     if reading.as_ref().is_some_and(|reading| reading.row == change.seen) {
         return Outcome::Failed {
             why: format!("nothing was written (the row is as it was): {}", fault.what),

@@ -1,6 +1,7 @@
 //! The adapter over real files in a temporary folder.
 
 mod apply;
+mod decisions_table;
 mod faults;
 mod keys;
 mod large;

@@ -1,0 +1,91 @@
+//! Decisions that broke off, through the real program, where the source keeps a table of ours: what it says is certain,
+//! whatever became of the row since.
+
+use crate::incident::Incident;
+use pretty_assertions::assert_eq;
+use rstest::rstest;
+use rusqlite::Connection;
+
+/// An incident whose source writes decisions down, with one decision whose outcome never reached the record.
+fn broken_off(choice: &str) -> Incident {
+    let incident = Incident::new();
+    let config = incident.world.path("config.toml");
+    let written = std::fs::read_to_string(&config).unwrap();
+    let keeping = written.replacen(
+        "preset = \"jobs\"",
+        "preset = \"jobs\"\ndecisions_table = \"unstuck_decisions\"",
+        1,
+    );
+    assert_ne!(written, keeping);
+    std::fs::write(&config, keeping).unwrap();
+    let unmade = incident.run("doctor").out;
+    let create = unmade.split("Make it with `").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
+    Connection::open(&incident.database).unwrap().execute_batch(create).unwrap();
+    let ran = incident.run(&format!("decide {choice} --source jobs --reason seen"));
+    assert_eq!((ran.code, incident.events().len()), (Some(0), 2), "{}", ran.err);
+    // The crash: what came after the intent was never written.
+    let audit = Connection::open(incident.world.path("audit.db")).unwrap();
+    let triggers: Vec<String> = audit
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let drops: String = triggers.iter().map(|name| format!("DROP TRIGGER {name};")).collect();
+    let again: Vec<String> = audit
+        .prepare("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    audit
+        .execute_batch(&format!(
+            "{drops} DELETE FROM entries WHERE seq = 2; UPDATE sqlite_sequence SET seq = 1; {};",
+            again.join(";")
+        ))
+        .unwrap();
+    let _checkpoints_of_what_is_no_longer_there =
+        std::fs::remove_file(incident.world.path("audit.db.checkpoints"));
+    incident
+}
+
+/// How the broken-off decision ended, by the record.
+fn ending(incident: &Incident) -> (String, String) {
+    let entries = incident.run("audit list --json --limit 50").json();
+    let entry = entries.iter().find(|entry| entry["body"]["recovered"] == true).expect("recovered");
+    (
+        entry["event"].as_str().unwrap().to_owned(),
+        entry["body"]["why"].as_str().unwrap_or_default().to_owned(),
+    )
+}
+
+#[rstest]
+#[case::as_it_was_left("inv-1 --done", "SELECT 1")]
+#[case::changed_since(
+    "inv-1 --done",
+    "UPDATE jobs SET status = 'running', last_error = 'by a worker' WHERE key = 'inv-1'"
+)]
+#[case::gone_since("inv-1 --done", "DELETE FROM jobs WHERE key = 'inv-1'")]
+#[case::taken_anew(
+    "inv-2 --retry",
+    "INSERT INTO jobs VALUES ('inv-2', 'failed', '2026-11-30T08:00:00', 'again')"
+)]
+fn what_the_source_wrote_down_was_carried_out(#[case] choice: &str, #[case] since: &str) {
+    let incident = broken_off(choice);
+    Connection::open(&incident.database).unwrap().execute_batch(since).unwrap();
+    let ran = incident.run("decide inv-3 --source jobs --retry --reason starts_the_program");
+    assert!(ran.err.starts_with("Broken off earlier: "), "{ran:?}");
+    assert_eq!(ending(&incident).0, "applied");
+}
+
+#[test]
+fn what_the_source_did_not_write_down_was_not_carried_out() {
+    let incident = broken_off("inv-1 --done");
+    // As if the transaction had never been: and then a worker marked the job done by itself.
+    Connection::open(&incident.database).unwrap().execute_batch("DELETE FROM unstuck_decisions").unwrap();
+    incident.run("decide inv-3 --source jobs --retry --reason starts_the_program");
+    let why = "broken off before it was carried out: the source has not written it down";
+    assert_eq!(ending(&incident), ("refused".to_owned(), why.to_owned()));
+}
