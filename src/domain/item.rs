@@ -68,6 +68,11 @@ impl ItemKey {
     pub fn as_str(&self) -> &str {
         &self.text
     }
+
+    /// The same text, shared: whoever keeps it keeps no second one.
+    pub fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.text)
+    }
 }
 
 /// The times of an item that its source tells, each as it could be read.

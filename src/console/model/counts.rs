@@ -1,6 +1,6 @@
 //! How many findings there are of each sort, kept up to date row by row: a frame counts nothing.
 
-use super::findings::Row;
+use super::row::Gist;
 use crate::domain::finding::FindingKind;
 use crate::domain::verdict::Verdict;
 
@@ -19,19 +19,19 @@ pub struct Counts {
 
 impl Counts {
     /// Counts a row in.
-    pub fn add(&mut self, row: &Row) {
-        each(self, row, |count| *count += 1);
+    pub fn add(&mut self, gist: &Gist, selected: bool) {
+        each(self, gist, selected, |count| *count += 1);
     }
 
     /// Counts a row out.
-    pub fn take(&mut self, row: &Row) {
-        each(self, row, |count| *count = count.saturating_sub(1));
+    pub fn take(&mut self, gist: &Gist, selected: bool) {
+        each(self, gist, selected, |count| *count = count.saturating_sub(1));
     }
 }
 
 /// Does something to each count that a row is in.
-fn each(counts: &mut Counts, row: &Row, step: impl Fn(&mut usize)) {
-    let kind = match row.found.finding.kind {
+fn each(counts: &mut Counts, gist: &Gist, selected: bool, step: impl Fn(&mut usize)) {
+    let kind = match gist.finding {
         FindingKind::Stuck => 0,
         FindingKind::Ambiguous => 1,
         FindingKind::Duplicate => 2,
@@ -39,14 +39,14 @@ fn each(counts: &mut Counts, row: &Row, step: impl Fn(&mut usize)) {
         FindingKind::Mismatch => 4,
     };
     counts.findings.get_mut(kind).map(&step);
-    match row.verdict() {
+    match gist.verdict {
         None => step(&mut counts.unchecked),
         Some(verdict) => {
             let at = Verdict::ALL.iter().position(|other| *other == verdict);
             at.and_then(|at| counts.verdicts.get_mut(at)).map(&step);
         }
     }
-    if row.selected {
+    if selected {
         step(&mut counts.selected);
     }
 }

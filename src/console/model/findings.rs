@@ -1,85 +1,41 @@
 //! The findings: every row once, an order over them, and those that the filter lets through.
 //!
 //! Rows stay where they are; `order` and `shown` are lists of row numbers. Moving the cursor touches none of them, a
-//! keystroke in the filter box tests rows without sorting, and a page of a scan is sorted by itself and merged.
+//! keystroke in the filter box tests rows without sorting, a new order sorts numbers without looking at a row, and a
+//! page of a scan is sorted by itself and merged.
 
 use super::counts::Counts;
-use super::sort::{self, Sort};
-use crate::domain::decision::Choice;
+use super::names::Names;
+use super::order::{Ages, arranged};
+use super::row::Gist;
+pub use super::row::{Identity, Row, is_same_row};
+use super::sieve::{Sieve, narrows, sift};
+use super::sort::Sort;
+use super::texts::Texts;
+use super::words::Words;
 use crate::domain::filter::Filter;
-use crate::domain::item::Item;
-use crate::domain::verdict::Verdict;
-use crate::workflow::{Checked, Found};
-use std::cmp::Ordering;
+use crate::workflow::Found;
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a finding is known by through scans, sorts and filters.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Identity {
-    /// The source's name.
-    pub source: Arc<str>,
-    /// The key as a person writes it.
-    pub key: Arc<str>,
-}
-
-impl Identity {
-    /// The identity of an item.
-    pub fn of(item: &Item) -> Self {
-        Self { source: Arc::clone(&item.source), key: item.key.as_str().into() }
-    }
-}
-
-/// One finding with what is known of it here.
-#[derive(Debug, Clone)]
-pub struct Row {
-    /// The finding; changed by [`Row::renew`] alone.
-    pub found: Arc<Found>,
-    /// Its latest check; `None` before the first, and once its row changed.
-    pub checked: Option<Arc<Checked>>,
-    /// The number of the checks it waits for; `None` when it waits for none.
-    pub asked: Option<u64>,
-    /// Whether it is selected.
-    pub selected: bool,
-    /// What was decided on it from here and left it in the list.
-    pub decided: Option<Choice>,
-    seen_in: u64,
-    /// Its texts for the filter; `None` where they are long.
-    folded: Option<Box<str>>,
-}
-
-impl Row {
-    fn new(found: Arc<Found>, run: u64) -> Self {
-        let folded = found.facts().folded();
-        Self { found, checked: None, asked: None, selected: false, decided: None, seen_in: run, folded }
-    }
-
-    /// Takes in what was read of it anew.
-    pub fn renew(&mut self, found: Arc<Found>) {
-        self.folded = found.facts().folded();
-        self.found = found;
-    }
-
-    /// The verdict; `None` before a check.
-    pub fn verdict(&self) -> Option<Verdict> {
-        self.checked.as_ref().map(|checked| checked.verdict())
-    }
-
-    /// Its identity.
-    pub fn identity(&self) -> Identity {
-        Identity::of(&self.found.finding.item)
-    }
-}
-
 /// The findings, their order and the cursor.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Findings {
     rows: Vec<Row>,
     places: HashMap<Identity, u32>,
-    weights: Vec<u64>,
-    /// Where each row stands by source and key alone; out of date when it has another length than the rows.
-    ranks: Vec<u32>,
+    words: Words,
+    names: Names,
+    /// One a row, as it is.
+    gists: Vec<Gist>,
+    texts: Texts,
+    /// One a row, as it was when it got its place in the order.
+    placed: Vec<Gist>,
+    ages: Ages,
+    /// One a row: whether the filter lets it through.
     passes: Vec<bool>,
+    /// The rows that changed since filter and order looked at them.
+    unplaced: Vec<u32>,
     order: Vec<u32>,
     shown: Vec<u32>,
     cursor: usize,
@@ -115,6 +71,12 @@ impl Findings {
     /// Every row that is shown, in order.
     pub fn shown(&self) -> impl Iterator<Item = &Row> {
         self.window(0, self.shown.len())
+    }
+
+    /// Every row, shown or not.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter()
     }
 
     /// The line of the cursor.
@@ -168,103 +130,94 @@ impl Findings {
 
     /// Changes one row in place; its line stays until [`Findings::settle_order`].
     pub fn change(&mut self, identity: &Identity, change: impl FnOnce(&mut Row)) -> bool {
-        let Some(row) = self.places.get(identity).and_then(|id| self.rows.get_mut(*id as usize)) else {
-            return false;
-        };
-        self.counts.take(row);
-        change(row);
-        self.counts.add(row);
+        let Some(id) = self.places.get(identity).copied() else { return false };
+        if self.change_at(id, change) {
+            self.unplaced.push(id);
+        }
         true
+    }
+
+    /// Tells whether filter or order may see it otherwise now.
+    fn change_at(&mut self, id: u32, change: impl FnOnce(&mut Row)) -> bool {
+        let at = id as usize;
+        let (Some(row), Some(gist)) = (self.rows.get_mut(at), self.gists.get_mut(at)) else { return false };
+        let before = (*gist, Arc::as_ptr(&row.found));
+        self.counts.take(gist, row.selected);
+        change(row);
+        if before.1 != Arc::as_ptr(&row.found) {
+            self.texts.set(at, &row.found.facts());
+        }
+        *gist = Gist::of(row, self.words.number_of(&row.found));
+        self.counts.add(gist, row.selected);
+        before != (*gist, Arc::as_ptr(&row.found))
     }
 
     /// Takes in a page of a scan: known findings are renewed, new ones added, cursor and selection stay.
     pub fn merge(&mut self, run: u64, page: Vec<Found>) {
-        let mut fresh = Vec::with_capacity(page.len());
-        let mut renewed = Vec::with_capacity(page.len());
-        for found in page {
+        // To look up a page is to wait for memory, row by row: several threads wait for less.
+        let look_up = |found: Found| {
             let identity = Identity::of(&found.finding.item);
-            let found = Arc::new(found);
-            if let Some(id) = self.places.get(&identity).copied() {
-                if let Some(row) = self.rows.get_mut(id as usize) {
-                    if !is_same_row(&row.found.finding.item, &found.finding.item) {
+            let known = self.places.get(&identity).copied();
+            let is_same = known.and_then(|id| self.row(id)).is_some_and(|row| row.is_of(&found));
+            (identity, known, is_same, Arc::new(found))
+        };
+        let page: Vec<_> = page.into_par_iter().map(look_up).collect();
+        let (mut seen, mut replaced) = (Vec::with_capacity(page.len()), Vec::with_capacity(page.len()));
+        for (identity, known, is_same, found) in page {
+            // A page may bring one key twice: the second is not known from before.
+            if let Some(id) = known.or_else(|| self.places.get(&identity).copied()) {
+                self.change_at(id, |row| {
+                    if !is_same {
                         (row.checked, row.decided) = (None, None);
                     }
-                    row.renew(found);
                     row.seen_in = run;
-                    renewed.push(id);
-                }
+                    replaced.push(std::mem::replace(&mut row.found, found));
+                });
+                seen.push(id);
             } else {
-                let id = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
-                self.places.insert(identity, id);
-                self.rows.push(Row::new(found, run));
-                fresh.push(id);
+                seen.push(self.add(identity, Row::new(found, run)));
             }
         }
-        fresh.extend(renewed);
-        self.place(fresh);
-        self.recount();
+        replaced.into_par_iter().for_each(drop);
+        self.names.grow(&self.rows);
+        self.place(seen);
+    }
+
+    fn add(&mut self, identity: Identity, row: Row) -> u32 {
+        let id = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        let gist = Gist::of(&row, self.words.number_of(&row.found));
+        self.counts.add(&gist, row.selected);
+        self.places.insert(identity, id);
+        self.texts.push(&row.found.facts());
+        self.rows.push(row);
+        self.gists.push(gist);
+        self.placed.push(gist);
+        self.passes.push(false);
+        id
     }
 
     /// Ends a scan: what it did not see again is gone, unless its source could not be read.
     pub fn retire(&mut self, run: u64, is_unread: impl Fn(&str) -> bool) {
-        self.keep_where(|row| row.seen_in == run || is_unread(&row.found.finding.item.source));
-        // Done here once, so that no key has to wait for it.
-        self.rank();
+        self.keep_where(|_, row| row.seen_in == run || is_unread(&row.found.finding.item.source));
     }
 
     /// Takes a finding out of the list.
     pub fn remove(&mut self, identity: &Identity) {
         if let Some(gone) = self.places.get(identity).copied() {
-            let seen = self.rows.get(gone as usize).map(|row| Arc::as_ptr(&row.found));
-            self.keep_where(|row| Some(Arc::as_ptr(&row.found)) != seen);
+            self.keep_where(|id, _| id != gone);
         }
-    }
-
-    /// Ranks the rows by source and key, where that was not done since rows came or went.
-    fn rank(&mut self) {
-        if self.ranks.len() == self.rows.len() {
-            return;
-        }
-        let mut rows: Vec<(usize, &Row)> = self.rows.iter().enumerate().collect();
-        rows.sort_unstable_by(|(_, a), (_, b)| sort::compare_names(a, b));
-        let mut ranks = vec![0; rows.len()];
-        for (rank, (id, _)) in (0..).zip(rows) {
-            if let Some(place) = ranks.get_mut(id) {
-                *place = rank;
-            }
-        }
-        self.ranks = ranks;
     }
 
     /// Puts every row where verdict and age want it.
     pub fn settle_order(&mut self) {
-        self.passes = self.rows.iter().map(|row| passes(&self.filter, row)).collect();
-        self.reorder();
-    }
-
-    fn reorder(&mut self) {
-        self.weights = self.rows.iter().map(|row| self.sort.weight(row)).collect();
-        self.rank();
-        // Numbers side by side settle the comparisons; the rows, far apart in memory, only those of texts.
-        let numbers = |(id, ((row, weight), rank)): (usize, ((&Row, &u64), &u32))| {
-            Some((*weight, sort::worst(row), *rank, u32::try_from(id).ok()?))
-        };
-        let rows = self.rows.iter().zip(&self.weights).zip(&self.ranks);
-        let mut numbered: Vec<(u64, u64, u32, u32)> = rows.enumerate().filter_map(numbers).collect();
-        let sort = self.sort;
-        numbered.sort_unstable_by(|a, b| {
-            let by_numbers = sort.compare_numbers((a.0, a.1), (b.0, b.1));
-            by_numbers
-                .unwrap_or_else(|| if sort.is_by_text() { self.compare(a.3, b.3) } else { a.2.cmp(&b.2) })
-        });
-        self.order = numbered.into_iter().map(|(.., id)| id).collect();
-        self.show();
+        let changed = std::mem::take(&mut self.unplaced);
+        self.place(changed);
     }
 
     /// Changes the order; the cursor stays on its finding.
     pub fn set_sort(&mut self, sort: Sort) {
         self.sort = sort;
-        self.reorder();
+        self.settle_order();
     }
 
     /// Changes the filter; the cursor stays on its finding where that is still shown.
@@ -273,13 +226,10 @@ impl Findings {
     /// A sentence when the text is no filter; the earlier filter stays.
     pub fn set_filter(&mut self, typed: &str) -> Result<(), String> {
         let filter = Filter::parse(typed)?;
-        // One more letter at the end of a plain word can only take rows away.
-        let narrows = is_plain_word_extended(&self.typed, typed);
-        for (row, passing) in self.rows.iter().zip(&mut self.passes) {
-            if *passing || !narrows {
-                *passing = passes(&filter, row);
-            }
-        }
+        // What can only take rows away need not be asked of those that are gone already.
+        let only_fewer = self.unplaced.is_empty() && narrows(&self.typed, typed);
+        let rows = (&*self.rows, &*self.gists, &self.texts);
+        sift((&filter, &self.words), rows, &mut self.passes, only_fewer);
         (self.filter, self.typed) = (filter, typed.to_owned());
         self.show();
         Ok(())
@@ -300,20 +250,34 @@ impl Findings {
                 row.selected = !all;
             }
         }
-        self.recount();
+        self.counts.selected = self.rows.iter().filter(|row| row.selected).count();
     }
 
     /// Deselects everything, shown or not.
     pub fn deselect_all(&mut self) {
         self.rows.iter_mut().for_each(|row| row.selected = false);
-        self.recount();
+        self.counts.selected = 0;
     }
 
-    /// Marks rows as waiting for checks of a number.
-    pub fn ask(&mut self, run: u64, identities: &[Identity]) {
-        for identity in identities {
-            self.change(identity, |row| row.asked = Some(run));
+    /// Marks rows as waiting for checks of a number; gives what is to be checked.
+    pub fn ask(&mut self, run: u64, identities: &[Identity]) -> Vec<Arc<Found>> {
+        let asked = |identity| {
+            let row = self.rows.get_mut(*self.places.get(identity)? as usize)?;
+            row.asked = Some(run);
+            Some(Arc::clone(&row.found))
+        };
+        identities.iter().filter_map(asked).collect()
+    }
+
+    /// The same, of those rows shown that are wanted.
+    pub fn ask_shown(&mut self, run: u64, is_wanted: fn(&Row) -> bool) -> Vec<Arc<Found>> {
+        for (row, passes) in self.rows.iter_mut().zip(&self.passes) {
+            if *passes && is_wanted(row) {
+                row.asked = Some(run);
+            }
         }
+        let asked = |id: &u32| self.row(*id).filter(|row| is_wanted(row)).map(|row| Arc::clone(&row.found));
+        self.shown.par_iter().filter_map(asked).collect()
     }
 
     /// Nothing waits for checks any more.
@@ -321,46 +285,25 @@ impl Findings {
         self.rows.iter_mut().for_each(|row| row.asked = None);
     }
 
-    fn compare(&self, a: u32, b: u32) -> Ordering {
-        let weigh = |id: u32| Some((*self.weights.get(id as usize)?, self.row(id)?));
-        match (weigh(a), weigh(b)) {
-            (Some(a), Some(b)) => self.sort.compare(a, b),
-            _ => Ordering::Equal,
-        }
-    }
-
-    /// Sorts the given rows by themselves and merges them into the order.
+    /// Puts the given rows where they belong, if the filter lets them through; all others keep their order.
     fn place(&mut self, mut moved: Vec<u32>) {
-        self.weights.resize(self.rows.len(), 0);
-        self.passes.resize(self.rows.len(), false);
-        let mut is_moved = vec![false; self.rows.len()];
-        for id in &moved {
-            let at = *id as usize;
-            if let Some(row) = self.rows.get(at) {
-                if let Some(weight) = self.weights.get_mut(at) {
-                    *weight = self.sort.weight(row);
-                }
-                if let Some(passing) = self.passes.get_mut(at) {
-                    *passing = passes(&self.filter, row);
-                }
-                if let Some(flag) = is_moved.get_mut(at) {
-                    *flag = true;
-                }
+        moved.sort_unstable();
+        moved.dedup();
+        let mut sieve = Sieve::new(&self.filter, &self.words);
+        let mut out_of_place = vec![false; self.rows.len()];
+        for id in moved {
+            let at = id as usize;
+            let (Some(row), Some(gist)) = (self.rows.get(at), self.gists.get(at)) else { continue };
+            if let Some(passing) = self.passes.get_mut(at) {
+                *passing = sieve.lets_through(row, gist, self.texts.get(at));
+            }
+            if let (Some(placed), Some(flag)) = (self.placed.get_mut(at), out_of_place.get_mut(at)) {
+                *flag = gist.age != placed.age || at >= self.ages.len();
+                *placed = *gist;
             }
         }
-        moved.sort_unstable_by(|a, b| self.compare(*a, *b));
-        moved.dedup();
-        let stays =
-            self.order.iter().copied().filter(|id| !is_moved.get(*id as usize).copied().unwrap_or(false));
-        let (mut stays, mut moved) = (stays.peekable(), moved.into_iter().peekable());
-        let mut order = Vec::with_capacity(self.rows.len());
-        while let (Some(a), Some(b)) = (stays.peek(), moved.peek()) {
-            let takes_stayed = self.compare(*a, *b) != Ordering::Greater;
-            order.extend(if takes_stayed { stays.next() } else { moved.next() });
-        }
-        order.extend(stays);
-        order.extend(moved);
-        self.order = order;
+        self.ages.take_in(&out_of_place, &self.placed, &self.names);
+        self.order = arranged(self.sort, &self.placed, &self.ages, &self.names, &self.words);
         self.show();
     }
 
@@ -378,63 +321,47 @@ impl Findings {
         self.set_line(line.unwrap_or(if self.is_placed { self.cursor } else { 0 }));
     }
 
-    fn keep_where(&mut self, keep: impl Fn(&Row) -> bool) {
-        let mut kept_as = Vec::with_capacity(self.rows.len());
+    fn keep_where(&mut self, keep: impl Fn(u32, &Row) -> bool) {
         let mut next = 0;
-        for row in &self.rows {
-            let id = keep(row).then_some(next);
-            next += u32::from(id.is_some());
-            kept_as.push(id);
-        }
+        let new_number = |(id, row): (u32, &Row)| {
+            let new = keep(id, row).then_some(next);
+            next += u32::from(new.is_some());
+            new
+        };
+        let kept_as: Vec<Option<u32>> = (0..).zip(&self.rows).map(new_number).collect();
         if next as usize == self.rows.len() {
             return;
         }
         let kept = |id: u32| kept_as.get(id as usize).copied().flatten();
         // Where the cursor's row goes, its line stays, counted over the rows above it that stay too.
         let line = self.shown.iter().take(self.cursor).filter(|id| kept(**id).is_some()).count();
-        self.rows.retain(&keep);
-        self.ranks.clear();
+        for (gone, gist) in self
+            .rows
+            .iter()
+            .zip(&self.gists)
+            .zip(&kept_as)
+            .filter(|(_, new)| new.is_none())
+            .map(|(row, _)| row)
+        {
+            self.counts.take(gist, gone.selected);
+        }
+        retain(&mut self.rows, &kept_as);
+        retain(&mut self.gists, &kept_as);
+        self.texts.keep(&kept_as);
+        retain(&mut self.placed, &kept_as);
+        retain(&mut self.passes, &kept_as);
+        self.unplaced = self.unplaced.iter().copied().filter_map(kept).collect();
+        self.names.keep(kept);
+        self.ages.keep(kept);
         self.order = self.order.iter().copied().filter_map(kept).collect();
         self.shown = self.shown.iter().copied().filter_map(kept).collect();
         self.places.retain(|_, id| kept(*id).map(|new| *id = new).is_some());
-        self.weights = self.rows.iter().map(|row| self.sort.weight(row)).collect();
-        self.passes = self.rows.iter().map(|row| passes(&self.filter, row)).collect();
         self.set_line(line);
-        self.recount();
-    }
-
-    fn recount(&mut self) {
-        let mut counts = Counts::default();
-        self.rows.iter().for_each(|row| counts.add(row));
-        self.counts = counts;
     }
 }
 
-fn passes(filter: &Filter, row: &Row) -> bool {
-    if filter.is_empty() {
-        return true;
-    }
-    // The texts side by side settle most filters; the finding itself is spread over memory.
-    if let Some(passes) = row.folded.as_deref().and_then(|folded| filter.passes_quickly(folded)) {
-        return passes;
-    }
-    let mut facts = row.found.facts();
-    if let Some(checked) = &row.checked {
-        (facts.verdict, facts.advice) = (checked.verdict().as_str(), checked.advice().as_str());
-    }
-    filter.passes(&facts)
-}
-
-/// Whether an item was read twice from an unchanged row: what was learned of it still holds.
-pub fn is_same_row(before: &Item, now: &Item) -> bool {
-    before.status == now.status && before.fields == now.fields && before.last_error == now.last_error
-}
-
-/// Whether a filter only grew by letters of a plain last word.
-fn is_plain_word_extended(before: &str, now: &str) -> bool {
-    let Some(added) = now.strip_prefix(before) else { return false };
-    let word = now.rsplit(char::is_whitespace).next().unwrap_or(now);
-    !added.contains(char::is_whitespace)
-        && !word.starts_with(['-', '!'])
-        && !now.contains(['"', ':', '>', '<', '=', ','])
+/// Keeps the elements of a list that have a new number.
+pub fn retain<T>(list: &mut Vec<T>, kept_as: &[Option<u32>]) {
+    let mut kept_as = kept_as.iter();
+    list.retain(|_| kept_as.next().is_some_and(Option::is_some));
 }

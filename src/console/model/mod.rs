@@ -7,9 +7,15 @@ pub mod decision;
 pub mod findings;
 pub mod item;
 pub mod loading;
+mod names;
 pub mod notice;
+mod order;
+pub mod row;
 pub mod settling;
+mod sieve;
 pub mod sort;
+mod texts;
+mod words;
 
 use crate::console::Setup;
 use crate::console::keymap::Place;

@@ -6,58 +6,65 @@ use crate::console::model::{Model, Notice, Tone};
 use crate::console::task::Task;
 use crate::console::words;
 use crate::domain::verdict::Verdict;
+use crate::workflow::Found;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Checks what is selected and shown, or the finding under the cursor.
 pub fn check_chosen(model: &mut Model) -> Vec<Task> {
-    let selected: Vec<Identity> = selected_shown(model).map(Row::identity).collect();
-    let chosen = if selected.is_empty() {
-        model.findings.current().map(Row::identity).into_iter().collect()
-    } else {
-        selected
-    };
-    begin(model, chosen)
+    let findings = &model.findings;
+    if findings.counts().selected > 0 && findings.shown().any(|row| row.selected) {
+        return begin_shown(model, |row| row.selected);
+    }
+    let current = findings.current().map(Row::identity).into_iter().collect();
+    begin(model, current)
 }
 
 /// Checks every finding shown.
 pub fn check_shown(model: &mut Model) -> Vec<Task> {
-    let shown = model.findings.shown().map(Row::identity).collect();
-    begin(model, shown)
+    begin_shown(model, |_| true)
 }
 
-fn selected_shown(model: &Model) -> impl Iterator<Item = &Row> {
-    let any = model.findings.counts().selected > 0;
-    model.findings.shown().take(if any { usize::MAX } else { 0 }).filter(|row| row.selected)
+/// Starts checks of those shown that are wanted; while others run these wait for them, so that no answer is lost.
+fn begin_shown(model: &mut Model, is_wanted: fn(&Row) -> bool) -> Vec<Task> {
+    if model.checks.run.is_some() {
+        let wanted = model.findings.shown().filter(|row| is_wanted(row) && row.asked.is_none());
+        let more = wanted.map(Row::identity).collect();
+        return wait(model, more);
+    }
+    let run = model.next_run();
+    let found = model.findings.ask_shown(run, is_wanted);
+    start(model, run, found)
 }
 
-/// Starts checks; while others run these wait for them, so that no answer is lost.
-fn begin(model: &mut Model, identities: Vec<Identity>) -> Vec<Task> {
-    if identities.is_empty() {
+/// The same, of those named.
+fn begin(model: &mut Model, mut identities: Vec<Identity>) -> Vec<Task> {
+    if model.checks.run.is_some() {
+        identities.retain(|identity| model.findings.find(identity).is_some_and(|row| row.asked.is_none()));
+        return wait(model, identities);
+    }
+    let run = model.next_run();
+    let found = model.findings.ask(run, &identities);
+    start(model, run, found)
+}
+
+fn wait(model: &mut Model, mut more: Vec<Identity>) -> Vec<Task> {
+    let waiting = &mut model.checks.waiting;
+    if !waiting.is_empty() {
+        let known: HashSet<&Identity> = waiting.iter().collect();
+        more.retain(|identity| !known.contains(identity));
+    }
+    waiting.extend(more);
+    let count = words::count(waiting.len(), "finding");
+    model.notice = Some(Notice::info(format!("{count} will be checked next.")));
+    Vec::new()
+}
+
+fn start(model: &mut Model, run: u64, found: Vec<Arc<Found>>) -> Vec<Task> {
+    if found.is_empty() {
         model.notice = Some(Notice::info("There is nothing to check."));
         return Vec::new();
     }
-    if model.checks.run.is_some() {
-        let known: std::collections::HashSet<Identity> = model.checks.waiting.iter().cloned().collect();
-        let is_asked =
-            |identity: &Identity| model.findings.find(identity).is_some_and(|row| row.asked.is_some());
-        let more: Vec<Identity> = identities
-            .into_iter()
-            .filter(|identity| !known.contains(identity) && !is_asked(identity))
-            .collect();
-        model.checks.waiting.extend(more);
-        let count = words::count(model.checks.waiting.len(), "finding");
-        model.notice = Some(Notice::info(format!("{count} will be checked next.")));
-        return Vec::new();
-    }
-    let found: Vec<_> = identities
-        .iter()
-        .filter_map(|identity| Some(Arc::clone(&model.findings.find(identity)?.found)))
-        .collect();
-    if found.is_empty() {
-        return Vec::new();
-    }
-    let run = model.next_run();
-    model.findings.ask(run, &identities);
     let checks = &mut model.checks;
     (checks.run, checks.total, checks.done, checks.unknown, checks.cancelled) =
         (Some(run), found.len(), 0, 0, false);

@@ -51,7 +51,7 @@ fn on_prepared(model: &mut Model, run: u64, prepared: Result<Prepared, NotOpen>)
             if on_knowledge(model, run, Knowledge::Ready(Box::new(prepared))) {
                 let identity = Identity::of(&found.finding.item);
                 model.findings.change(&identity, |row| {
-                    row.renew(found);
+                    row.found = found;
                     row.checked = Some(checked);
                 });
             }
