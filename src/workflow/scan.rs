@@ -100,7 +100,9 @@ impl<'a> Pages<'a> {
         let errors = Arc::clone(&desk.errors);
         drop(tokio::task::spawn_blocking(move || errors.prepare()));
         let pages = Self { desk, source: Arc::clone(source), wanted, reading: FuturesUnordered::new() };
-        beginnings.into_iter().for_each(|beginning| pages.read(beginning));
+        for beginning in beginnings {
+            pages.read(beginning);
+        }
         pages
     }
 

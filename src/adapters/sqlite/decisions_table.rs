@@ -35,13 +35,11 @@ pub(super) fn insert(table: &str, choice: Choice, change: &Change) -> PlannedSta
         change.operator.to_string(),
         crate::domain::moment::stamp(change.now),
     ];
-    let named = COLUMNS.iter().zip(values);
-    let parameters: Vec<(String, Cell)> = named
-        .map(|((name, _), value)| (format!("{}{name}", PlannedStatement::KEPT), Cell::Text(value)))
-        .collect();
-    let (names, places): (Vec<&str>, Vec<&str>) =
-        COLUMNS.iter().zip(&parameters).map(|((name, _), (place, _))| (*name, place.as_str())).unzip();
-    let sql = format!("INSERT INTO {} ({}) VALUES ({})", quoted(table), names.join(", "), places.join(", "));
+    let columns = COLUMNS.map(|(name, _)| name);
+    let places = columns.map(|name| format!("{}{name}", PlannedStatement::KEPT));
+    let (into, from) = (columns.join(", "), places.join(", "));
+    let sql = format!("INSERT INTO {} ({into}) VALUES ({from})", quoted(table));
+    let parameters = places.into_iter().zip(values.map(Cell::Text)).collect();
     PlannedStatement { sql, parameters, rows: 1 }
 }
 
