@@ -6,7 +6,7 @@ use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Outcome};
 use crate::domain::item::Row;
 use crate::ports::record::RecordFault;
-use crate::ports::source::{Leaves, Reading, Source};
+use crate::ports::source::{Leaves, Reading, Source, SourceFault, SourceFaultKind};
 use crate::workflow::desk::Desk;
 use crate::workflow::settle::outcome_json;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -79,7 +79,7 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
         let told = format!("its source `{}` is not open here", intent.source);
         return open(intent, told);
     };
-    let reading = match source.read(&intent.key).await {
+    let reading = match read_row(desk, &**source, &intent.key).await {
         Ok(reading) => reading,
         Err(fault) => return open(intent, format!("its row cannot be read now: {}", fault.what)),
     };
@@ -105,6 +105,18 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
         Outcome::Refused { why, .. } | Outcome::Failed { why } => why.clone(),
     };
     Recovered { intent, choice: Some(choice), outcome: Some(outcome), told }
+}
+
+/// Reads the row of a decision that broke off. What its own write left half done may keep the row from being read: that is
+/// taken back first.
+async fn read_row(desk: &Desk, source: &dyn Source, key: &str) -> Result<Option<Reading>, SourceFault> {
+    match source.read(key).await {
+        Err(fault) if fault.kind == SourceFaultKind::Unreachable && !desk.read_only => {
+            source.take_back().await?;
+            source.read(key).await
+        }
+        read => read,
+    }
 }
 
 /// Whether a later decision touched the same item: then its row no longer tells of this one.
