@@ -22,5 +22,7 @@ mod picture;
 #[cfg(unix)]
 mod pty;
 #[cfg(unix)]
+mod races;
+#[cfg(unix)]
 mod witness;
 mod world;

@@ -5,6 +5,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 /// The columns of the three tables, the key first.
 const COLUMNS: [(&str, &[&str]); 3] = [
@@ -38,6 +39,13 @@ pub fn triggers() -> String {
     sql
 }
 
+/// A connection that waits for its turn.
+fn open(path: &Path) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection.busy_timeout(Duration::from_secs(30)).unwrap();
+    connection
+}
+
 /// One change of a row, as the triggers saw it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
@@ -53,7 +61,7 @@ pub struct Change {
 
 /// Every change so far, the oldest first.
 pub fn changes_of(database: &Path) -> Vec<Change> {
-    let connection = Connection::open(database).unwrap();
+    let connection = open(database);
     let mut statement =
         connection.prepare("SELECT at, source, key, old, new FROM witness ORDER BY n").unwrap();
     let row = |text: Option<String>| text.map(|text| serde_json::from_str(&text).unwrap());
@@ -97,7 +105,7 @@ impl Entry {
 /// Every entry of an audit, the oldest first. Not to be called on the file of a program that was killed before its next
 /// start: to read it is to roll back what was under way, which is for the program to do.
 pub fn entries_of(audit: &Path) -> Vec<Entry> {
-    let connection = Connection::open(audit).unwrap();
+    let connection = open(audit);
     // A program that was killed early enough has made no tables yet.
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();

@@ -187,3 +187,26 @@ async fn what_a_killed_writer_left_is_told_and_only_taken_back_when_asked() {
     let items = scan_all(&source, &everything()).await;
     assert_eq!(items.iter().map(|item| &*item.status).collect::<Vec<_>>(), ["failed"; 3]);
 }
+
+/// An item and its row are one look: whoever decides on the item would otherwise overwrite a row that nobody has seen.
+#[rstest]
+#[tokio::test]
+async fn an_item_and_its_row_are_of_one_moment(#[values("wal", "delete")] journal: &str) {
+    let file = File::with(&format!("PRAGMA journal_mode = {journal};{TABLES}{ROWS}"));
+    let (source, writer) = (file.preset("jobs"), file.connect());
+    writer.busy_timeout(Duration::from_secs(10)).unwrap();
+    writer.execute_batch("PRAGMA synchronous = OFF").unwrap();
+    let writing = std::thread::spawn(move || {
+        for count in 0..500 {
+            let status = ["done", "failed"][count % 2];
+            writer.execute("UPDATE jobs SET status = ?1 WHERE key = 'a'", [status]).unwrap();
+            // Whoever reads comes in between.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    while !writing.is_finished() {
+        let Reading { item, row, .. } = reading(&source, "a").await;
+        assert_eq!(row.get("status").and_then(Cell::as_text), Some(&*item.status));
+    }
+    writing.join().unwrap();
+}
