@@ -79,7 +79,7 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
         let told = format!("its source `{}` is not open here", intent.source);
         return open(intent, told);
     };
-    let reading = match read_row(desk, &**source, &intent.key).await {
+    let reading = match read_row(&**source, &intent.key, !desk.read_only).await {
         Ok(reading) => reading,
         Err(fault) => return open(intent, format!("its row cannot be read now: {}", fault.what)),
     };
@@ -107,11 +107,15 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
     Recovered { intent, choice: Some(choice), outcome: Some(outcome), told }
 }
 
-/// Reads the row of a decision that broke off. What its own write left half done may keep the row from being read: that is
-/// taken back first.
-async fn read_row(desk: &Desk, source: &dyn Source, key: &str) -> Result<Option<Reading>, SourceFault> {
+/// Reads the row of a decision whose end nobody saw. What its own write left half done may keep the row from being read:
+/// that is taken back first, where writing is allowed.
+pub(super) async fn read_row(
+    source: &dyn Source,
+    key: &str,
+    may_take_back: bool,
+) -> Result<Option<Reading>, SourceFault> {
     match source.read(key).await {
-        Err(fault) if fault.kind == SourceFaultKind::Unreachable && !desk.read_only => {
+        Err(fault) if fault.kind == SourceFaultKind::Unreachable && may_take_back => {
             source.take_back().await?;
             source.read(key).await
         }

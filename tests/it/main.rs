@@ -24,5 +24,7 @@ mod pty;
 #[cfg(unix)]
 mod races;
 #[cfg(unix)]
+mod surroundings;
+#[cfg(unix)]
 mod witness;
 mod world;
