@@ -19,10 +19,10 @@ const ITEMS: usize = 1_000;
 const CONSOLE_FILTER: &str = "key:order-charged-00";
 const CONSOLE_ITEMS: usize = 99;
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_mins(4);
 /// How long the worker rests between two updates.
 const WORKER_RESTS: Duration = Duration::from_millis(15);
-/// In how many of its updates the worker writes its token.
+/// What each update of the worker writes, with a number of its own after it.
 const TOKEN: &str = "Read timed out: worker-";
 
 fn rows() -> String {
@@ -176,7 +176,7 @@ fn two_operators_a_console_and_a_worker_overwrite_nothing_of_each_other() {
         });
         wait_until("the first intent", || {
             assert!(
-                !operators.iter().any(|operator| operator.is_finished()),
+                !operators.iter().any(std::thread::ScopedJoinHandle::is_finished),
                 "an operator's program ended at once"
             );
             newest_intent(&audit).is_some()
@@ -228,10 +228,10 @@ fn two_operators_a_console_and_a_worker_overwrite_nothing_of_each_other() {
     let changes = changes_of(&database);
     let (workers, ours): (Vec<_>, Vec<_>) = changes.iter().partition(|change| is_the_workers(change));
     let writes = agree(decisions.values(), ours.iter().copied());
-    let mut last: BTreeMap<&str, &Change> = BTreeMap::new();
+    let mut latest: BTreeMap<&str, &Change> = BTreeMap::new();
     let mut lost = 0;
     for change in &changes {
-        if let Some(before) = last.insert(&change.key, change) {
+        if let Some(before) = latest.insert(&change.key, change) {
             lost += usize::from(before.new != change.old);
             assert!(is_the_workers(before) || is_the_workers(change), "decided twice in a row: {change:?}");
         }

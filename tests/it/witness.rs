@@ -198,13 +198,13 @@ pub fn agree<'a>(
     let mut written: Vec<&Decision> = decisions.into_iter().filter(|decision| decision.wrote()).collect();
     let mut paired = 0;
     for change in changes {
-        let is_of = |decision: &&Decision| {
+        let is_of = |decision: &Decision| {
             let outcome = decision.last();
             (&outcome.source, &outcome.key) == (&change.source, &change.key)
                 && outcome.row("row_before") == change.old
                 && outcome.row("row_after") == change.new
         };
-        let at = written.iter().position(|decision| is_of(&decision));
+        let at = written.iter().position(|decision| is_of(decision));
         let decision = written.swap_remove(at.unwrap_or_else(|| panic!("nobody decided this: {change:?}")));
         let intent = decision.intent.as_ref().unwrap();
         assert_eq!(intent.row("row_seen"), change.old, "{change:?} replaced another row than was intended");
@@ -219,5 +219,5 @@ pub fn agree<'a>(
 fn to_the_millisecond(at: &str) -> String {
     let (seconds, fraction) =
         at.trim_end_matches('Z').split_once('.').unwrap_or((at.trim_end_matches('Z'), ""));
-    format!("{seconds}.{:0<3.3}", fraction)
+    format!("{seconds}.{fraction:0<3.3}")
 }

@@ -4,7 +4,7 @@ use super::instant::{Instant, Pace, Random};
 use super::round::ITEMS;
 use super::{Round, SEED};
 use crate::ledger::Ledger;
-use crate::witness::{changes_of, decisions_of, entries_of};
+use crate::witness::{Decision, changes_of, decisions_of, entries_of};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant as Moment};
@@ -68,7 +68,7 @@ fn an_export_killed_at_any_instant_changes_nothing() {
     let audit = std::fs::read(round.audit()).unwrap();
     let export = || round.command(&["audit", "export", "--format", "json"]);
     let (whole, took) = timed(export());
-    assert_eq!(whole.stdout.iter().filter(|byte| **byte == b'\n').count(), 3 * ITEMS);
+    assert_eq!(String::from_utf8_lossy(&whole.stdout).lines().count(), 3 * ITEMS);
     let (mut random, mut kills) = (Random::new(SEED), 0);
     for _ in 0..8 {
         kills += usize::from(kill_within(export(), &mut random, took));
@@ -147,7 +147,7 @@ fn a_recovery_killed_at_any_instant_is_finished_by_the_next_and_writes_no_row() 
     assert!(last.status.code() == Some(0) && !told.contains("Broken off earlier"), "settled once: {told}");
     let decisions = decisions_of(&entries_of(round.audit()));
     let came_to = |event| decisions.values().filter(|decision| decision.came_to(event)).count();
-    assert!(decisions.values().all(|decision| decision.was_recovered()));
+    assert!(decisions.values().all(Decision::was_recovered));
     println!("recoveries killed half-way: {during}, recovered {open}");
     assert_eq!((came_to("applied"), came_to("refused")), (open / 2, open / 2), "{told}");
     assert_eq!(changes_of(round.database()), changes, "the recovery wrote to the source");

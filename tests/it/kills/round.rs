@@ -135,7 +135,7 @@ impl Round {
         let mut command = self.decide(batch.choice, batch.source, batch.keys);
         if kills_left.load(Ordering::Relaxed) == 0 {
             let ran = self.world.ran(command.output().unwrap());
-            self.has_ended_well(batch, ran.code, &ran.err);
+            has_ended_well(batch, ran.code, &ran.err);
             return Some(());
         }
         let errors = std::fs::File::create(self.world.path("errors")).unwrap();
@@ -152,20 +152,8 @@ impl Round {
             return None;
         }
         let told = std::fs::read_to_string(self.world.path("errors")).unwrap();
-        self.has_ended_well(batch, status.code(), &told);
+        has_ended_well(batch, status.code(), &told);
         Some(())
-    }
-
-    /// A run that nobody killed: it refuses nothing but what was escalated before, and says so.
-    fn has_ended_well(&self, batch: &Batch, code: Option<i32>, told: &str) {
-        let mut lines = told.lines().filter(|line| line.starts_with("unstuck: "));
-        if batch.keys == ESCALATED {
-            assert!(matches!(code, Some(0 | 1)), "{told}");
-            assert!(lines.all(|line| line.contains("it was escalated already, exactly as it is")), "{told}");
-        } else {
-            assert_eq!((code, lines.next()), (Some(0), None), "{told}");
-        }
-        assert!(told.contains(", 0 failed, 0 left out"), "{told}");
     }
 
     /// What a kill left, as it lies there, to be looked at without touching it.
@@ -284,6 +272,18 @@ impl Round {
             ..self.counts
         }
     }
+}
+
+/// A run that nobody killed: it refuses nothing but what was escalated before, and says so.
+fn has_ended_well(batch: &Batch, code: Option<i32>, told: &str) {
+    let mut lines = told.lines().filter(|line| line.starts_with("unstuck: "));
+    if batch.keys == ESCALATED {
+        assert!(matches!(code, Some(0 | 1)), "{told}");
+        assert!(lines.all(|line| line.contains("it was escalated already, exactly as it is")), "{told}");
+    } else {
+        assert_eq!((code, lines.next()), (Some(0), None), "{told}");
+    }
+    assert!(told.contains(", 0 failed, 0 left out"), "{told}");
 }
 
 /// A copy of the files.
