@@ -21,8 +21,8 @@ fn timed(mut command: Command) -> (std::process::Output, Duration) {
 
 /// Starts it and kills it, evenly over `whole`; whether the kill came in time.
 fn kill_within(mut command: Command, random: &mut Random, whole: Duration) -> bool {
-    // A file, not a pipe: a full pipe that nobody reads would hold the program up.
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // A full pipe that nobody reads would hold the program up.
     let reader = std::thread::spawn({
         let mut out = child.stdout.take().unwrap();
         move || std::io::copy(&mut out, &mut std::io::sink())

@@ -2,12 +2,6 @@
 
 use super::*;
 use rstest::rstest;
-use std::path::Path;
-
-/// The audit as it is while a decision is between intent and outcome: in a place of its own, whole.
-fn copy_of(audit: &Path) -> Vec<u8> {
-    std::fs::read(audit).unwrap()
-}
 
 /// What becomes of the audit's file between an intent and its outcome; afterwards the file with the intent is brought back.
 #[rstest]
@@ -18,7 +12,7 @@ fn an_audit_that_goes_away_between_intent_and_outcome_is_told(#[case] how: &str)
     let incident = witnessed();
     let audit = incident.world.path("audit.db");
     let intended = Intended::begin(&incident);
-    let kept = copy_of(&audit);
+    let kept = std::fs::read(&audit).unwrap();
     match how {
         "moved" => std::fs::rename(&audit, incident.world.path("moved.db")).unwrap(),
         "replaced" => {
