@@ -46,6 +46,14 @@ pub trait Source: Send + Sync {
         Ok(None)
     }
 
+    /// Lets the database take back what a write left half done whose program was killed.
+    ///
+    /// Asked only where a decision of ours broke off and its row cannot be read: that write may be ours. A database with a
+    /// server of its own has done it by itself.
+    async fn take_back(&self) -> Result<(), SourceFault> {
+        Ok(())
+    }
+
     /// Looks at everything a source needs, for `doctor`.
     async fn examine(&self) -> Vec<Examined>;
 }

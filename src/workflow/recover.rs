@@ -6,7 +6,7 @@ use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Outcome};
 use crate::domain::item::Row;
 use crate::ports::record::RecordFault;
-use crate::ports::source::{Leaves, PlannedStatement, Reading, Source, SourceFault};
+use crate::ports::source::{Leaves, PlannedStatement, Reading, Source, SourceFault, SourceFaultKind};
 use crate::workflow::desk::Desk;
 use crate::workflow::settle::outcome_json;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -79,7 +79,7 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
         let told = format!("its source `{}` is not open here", intent.source);
         return open(intent, told);
     };
-    let reading = match source.read(&intent.key).await {
+    let reading = match read_row(&**source, &intent.key, !desk.read_only).await {
         Ok(reading) => reading,
         Err(fault) => return open(intent, format!("its row cannot be read now: {}", fault.what)),
     };
@@ -124,6 +124,22 @@ pub(super) fn certain(was_written: bool, escalates: bool, seen: Seen, reading: O
             why: "broken off before it was carried out: the source has not written it down".to_owned(),
             now: row,
         },
+    }
+}
+
+/// Reads the row of a decision whose end nobody saw. What its own write left half done may keep the row from being read:
+/// that is taken back first, where writing is allowed.
+pub(super) async fn read_row(
+    source: &dyn Source,
+    key: &str,
+    may_take_back: bool,
+) -> Result<Option<Reading>, SourceFault> {
+    match source.read(key).await {
+        Err(fault) if fault.kind == SourceFaultKind::Unreachable && may_take_back => {
+            source.take_back().await?;
+            source.read(key).await
+        }
+        read => read,
     }
 }
 

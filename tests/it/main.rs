@@ -15,7 +15,17 @@ mod error_class_wrappers;
 mod hostile_text;
 mod incident;
 #[cfg(unix)]
+mod kills;
+#[cfg(unix)]
+mod ledger;
+#[cfg(unix)]
 mod picture;
 #[cfg(unix)]
 mod pty;
+#[cfg(unix)]
+mod races;
+#[cfg(unix)]
+mod surroundings;
+#[cfg(unix)]
+mod witness;
 mod world;

@@ -2,7 +2,9 @@
 
 use assert_cmd::Command;
 use rusqlite::Connection;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use tempfile::TempDir;
 
 /// The three tables that everyone starts with.
@@ -45,6 +47,12 @@ impl World {
         Self { folder: TempDir::new().unwrap() }
     }
 
+    /// A folder in memory where the machine has such a place: nobody waits for a disk, so that more happens at once.
+    pub fn in_memory() -> Self {
+        let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
+        Self { folder: folder.unwrap() }
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -64,7 +72,12 @@ impl World {
 
     /// The program, ready to be run in the folder, without anything of this machine's own settings.
     pub fn command(&self) -> Command {
-        let mut command = Command::cargo_bin("unstuck").unwrap();
+        Command::from_std(self.program(env!("CARGO_BIN_EXE_unstuck")))
+    }
+
+    /// The same for whoever starts it and does not wait, and for a copy of the program or another one that starts it.
+    pub fn program(&self, program: impl AsRef<OsStr>) -> std::process::Command {
+        let mut command = std::process::Command::new(program);
         command.current_dir(self.folder.path()).env_clear().env("HOME", self.folder.path());
         command.env("UNSTUCK_OPERATOR", "ana").env("UNSTUCK_LEDGER_TOKEN", "sk_test_7");
         command
@@ -77,7 +90,11 @@ impl World {
 
     /// Runs the program with these arguments.
     pub fn run_all(&self, arguments: &[&str]) -> Ran {
-        let output = self.command().args(arguments).output().unwrap();
+        self.ran(self.command().args(arguments).output().unwrap())
+    }
+
+    /// What a run came to.
+    pub fn ran(&self, output: Output) -> Ran {
         let text = |bytes: Vec<u8>| {
             String::from_utf8(bytes).unwrap().replace(&*self.folder.path().to_string_lossy(), "FOLDER")
         };

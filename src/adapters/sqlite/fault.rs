@@ -2,7 +2,7 @@
 
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 use std::path::Path;
 
 /// A fault about a file.
@@ -26,6 +26,16 @@ fn told(fault: &rusqlite::Error) -> String {
 
 /// What an error of SQLite means.
 pub(super) fn fault_of_sql(path: &Path, fault: &rusqlite::Error) -> SourceFault {
+    if let rusqlite::Error::SqliteFailure(failure, _) = fault
+        && failure.extended_code == ffi::SQLITE_READONLY_ROLLBACK
+    {
+        return fault_of(
+            path,
+            SourceFaultKind::Unreachable,
+            "a write to it was broken off and has to be rolled back before anybody can read it",
+            "Start its application, or run `sqlite3 FILE .schema` once; keep the `-journal` file beside it.",
+        );
+    }
     let told = told(fault);
     let (kind, what, do_next) = match fault.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => (

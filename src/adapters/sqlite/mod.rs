@@ -144,6 +144,14 @@ impl Source for SqliteSource {
         self.read_on_thread(move |inner, connection| decisions_table::has(inner, connection, decision)).await
     }
 
+    async fn take_back(&self) -> Result<(), SourceFault> {
+        let inner = Arc::clone(&self.inner);
+        // To open the file to write, and look at it, is what makes SQLite roll back.
+        tokio::task::spawn_blocking(move || inner.place.open_to_write().map(drop))
+            .await
+            .unwrap_or_else(|_| Err(broke_off(&self.inner.facts.place)))
+    }
+
     async fn examine(&self) -> Vec<Examined> {
         let inner = Arc::clone(&self.inner);
         tokio::task::spawn_blocking(move || examine::examine(&inner)).await.unwrap_or_default()

@@ -334,6 +334,9 @@ pub(super) fn read(
 ) -> Result<Option<Reading>, SourceFault> {
     check_columns(inner, connection)?;
     let found = || -> rusqlite::Result<Vec<Reading>> {
+        // One snapshot: an item that was read before somebody else's write and its row after it would together be a row
+        // that nobody has seen, and a decision on the one would overwrite the other.
+        let _snapshot = connection.unchecked_transaction()?;
         let mut readings: Vec<Reading> = Vec::new();
         for parts in key::meanings(key, inner.preset.key.len()) {
             if let Some(reading) = read_by_parts(inner, connection, &parts)?

@@ -9,7 +9,7 @@ use crate::ports::record::RecordFault;
 use crate::ports::source::{Applied, Change, Payload, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::Checked;
 use crate::workflow::desk::Desk;
-use crate::workflow::recover::{Seen, certain, compare, is_new};
+use crate::workflow::recover::{Seen, certain, compare, is_new, read_row};
 use crate::workflow::scan::Found;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -130,7 +130,7 @@ async fn read_back(
     change: &Change,
     fault: &SourceFault,
 ) -> Outcome {
-    let reading = match source.read(change.key.as_str()).await {
+    let reading = match read_row(&**source, change.key.as_str(), true).await {
         Ok(reading) => reading,
         Err(second) => {
             let why = format!(

@@ -149,3 +149,64 @@ fn another_process_writes() {
     connection.busy_timeout(SHORT).unwrap();
     connection.execute_batch("BEGIN IMMEDIATE; COMMIT").unwrap();
 }
+
+/// A file as it lies there after its application was killed in the middle of a commit: some of the new pages are in it, and
+/// the old ones in its journal.
+fn broken_off() -> File {
+    let file = File::with(&format!("{TABLES}{ROWS}"));
+    let application = file.connect();
+    // So small a cache writes pages before the commit.
+    application
+        .execute_batch(
+            "PRAGMA cache_size = 2; BEGIN; UPDATE jobs SET status = 'done';
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+             INSERT INTO jobs SELECT 'more-' || i, 'failed', 'x', NULL FROM n",
+        )
+        .unwrap();
+    let left = File { folder: TempDir::new().unwrap() };
+    for name in ["jobs.db", "jobs.db-journal"] {
+        std::fs::copy(file.folder.path().join(name), left.folder.path().join(name)).unwrap();
+    }
+    left
+}
+
+#[tokio::test]
+async fn what_a_killed_writer_left_is_told_and_only_taken_back_when_asked() {
+    let file = broken_off();
+    let bytes =
+        || ["jobs.db", "jobs.db-journal"].map(|name| std::fs::read(file.folder.path().join(name)).ok());
+    let (source, before) = (file.preset("jobs"), bytes());
+    let lines = [
+        "jobs.db: a write to it was broken off and has to be rolled back before anybody can read it",
+        "Start its application, or run `sqlite3 FILE .schema` once; keep the `-journal` file beside it.",
+    ];
+    assert_eq!(told(&file, &scan_fault(&source).await), lines);
+    assert!(bytes() == before, "to look at it changed it");
+    source.take_back().await.unwrap();
+    assert_eq!(bytes()[1], None, "the journal is used up");
+    let items = scan_all(&source, &everything()).await;
+    assert_eq!(items.iter().map(|item| &*item.status).collect::<Vec<_>>(), ["failed"; 3]);
+}
+
+/// An item and its row are one look: whoever decides on the item would otherwise overwrite a row that nobody has seen.
+#[rstest]
+#[tokio::test]
+async fn an_item_and_its_row_are_of_one_moment(#[values("wal", "delete")] journal: &str) {
+    let file = File::with(&format!("PRAGMA journal_mode = {journal};{TABLES}{ROWS}"));
+    let (source, writer) = (file.preset("jobs"), file.connect());
+    writer.busy_timeout(Duration::from_secs(10)).unwrap();
+    writer.execute_batch("PRAGMA synchronous = OFF").unwrap();
+    let writing = std::thread::spawn(move || {
+        for count in 0..500 {
+            let status = ["done", "failed"][count % 2];
+            writer.execute("UPDATE jobs SET status = ?1 WHERE key = 'a'", [status]).unwrap();
+            // Whoever reads comes in between.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    while !writing.is_finished() {
+        let Reading { item, row, .. } = reading(&source, "a").await;
+        assert_eq!(row.get("status").and_then(Cell::as_text), Some(&*item.status));
+    }
+    writing.join().unwrap();
+}
