@@ -8,6 +8,9 @@ use uuid::Uuid;
 #[async_trait]
 pub trait Record: Send + Sync {
     /// Writes entries in one transaction and returns them in their places. When it returns, they are durable.
+    ///
+    /// A decision ends once: the outcome of one that has an outcome is refused, and nothing is written. Two consoles that
+    /// settle the same decision at once would otherwise each put an end to it.
     async fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Entry>, RecordFault>;
 
     /// Decisions that were intended and have no outcome, oldest first.

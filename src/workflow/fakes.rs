@@ -23,7 +23,7 @@ use crate::ports::source::Source;
 use crate::workflow::{Desk, Found, Order};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// The source of every test.
 pub(crate) const SOURCE: &str = "jobs";
@@ -48,6 +48,10 @@ pub(crate) struct World {
     pub answers: Arc<Mutex<BTreeMap<String, Answer>>>,
     /// The deduplication keys of the escalations that arrived.
     pub escalations: Arc<Mutex<Vec<String>>>,
+    /// How far the consoles' clock is ahead of the source's.
+    pub clock_ahead: Arc<Mutex<TimeDelta>>,
+    /// How long after the last attempt the provider's absences count.
+    settle: TimeDelta,
 }
 
 impl World {
@@ -60,6 +64,8 @@ impl World {
             record: Arc::new(FakeRecord::new(Arc::clone(&script))),
             answers: Arc::default(),
             escalations: Arc::default(),
+            settle: TimeDelta::minutes(10),
+            clock_ahead: Arc::new(Mutex::new(TimeDelta::zero())),
             script,
         }
     }
@@ -81,6 +87,11 @@ impl World {
         self
     }
 
+    /// Makes the provider's absences count only after that long.
+    pub(crate) fn that_settles_after(self, settle: TimeDelta) -> Self {
+        Self { settle, ..self }
+    }
+
     /// A desk on this world.
     pub(crate) fn desk(&self) -> Arc<Desk> {
         Arc::new(self.desk_of_process(PROCESS))
@@ -88,20 +99,20 @@ impl World {
 
     /// The desk of a process: after a crash it is another.
     pub(crate) fn desk_of_process(&self, process: u32) -> Desk {
-        let name = CheckName { provider: "pay".into(), operation: "charges".into() };
-        let policy =
-            Policy { risk: Risk::CheckFirst, check: Some(name.clone()), ..Policy::unconfigured("job") };
-        let provider = ports::FakeProvider::new(Arc::clone(&self.script), Arc::clone(&self.answers));
+        let kind = job_kind();
+        let name = kind.policy.check.clone().unwrap();
+        let provider =
+            ports::FakeProvider::new(Arc::clone(&self.script), Arc::clone(&self.answers), self.settle);
         Desk {
             sources: vec![Arc::clone(&self.source) as Arc<dyn Source>],
             kinds: BTreeMap::new(),
-            other_kinds: Arc::new(Kind::new(policy).unwrap()),
+            other_kinds: kind,
             providers: BTreeMap::from([(name, Arc::new(provider) as _)]),
             record: Ok(Arc::clone(&self.record) as _),
             receipts: None,
             escalation: None,
-            clock: Arc::new(ports::FakeClock { process }),
-            errors: Arc::new(ErrorTable::parse(include_str!("../../assets/errors.toml")).unwrap()),
+            clock: Arc::new(ports::FakeClock { process, ahead: Arc::clone(&self.clock_ahead) }),
+            errors: error_table(),
             operator: Operator { name: "Ada".into(), login: "ada".into(), host: "desk-1".into() },
             read_only: false,
         }
@@ -134,6 +145,23 @@ impl World {
     pub(crate) fn count(&self, event: Event) -> usize {
         self.entries().iter().filter(|entry| entry.event == event.as_str()).count()
     }
+}
+
+/// What error texts prove: read once, for it takes longer than most tests.
+fn error_table() -> Arc<ErrorTable> {
+    static TABLE: LazyLock<Arc<ErrorTable>> =
+        LazyLock::new(|| Arc::new(ErrorTable::parse(include_str!("../../assets/errors.toml")).unwrap()));
+    Arc::clone(&TABLE)
+}
+
+/// The kind of every job: read once, as the error table.
+fn job_kind() -> Arc<Kind> {
+    static KIND: LazyLock<Arc<Kind>> = LazyLock::new(|| {
+        let check = CheckName { provider: "pay".into(), operation: "charges".into() };
+        let policy = Policy { risk: Risk::CheckFirst, check: Some(check), ..Policy::unconfigured("job") };
+        Arc::new(Kind::new(policy).unwrap())
+    });
+    Arc::clone(&KIND)
 }
 
 /// The row of a stuck job as every test finds it.

@@ -9,6 +9,8 @@ pub mod look;
 pub mod recover;
 pub mod scan;
 pub mod settle;
+#[cfg(test)]
+mod sim;
 pub mod sweep;
 
 pub use check::Checked;

@@ -5,7 +5,7 @@ use crate::domain::audit::{Entry, Event, NewEntry};
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Outcome};
 use crate::domain::item::Row;
-use crate::ports::record::RecordFault;
+use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Leaves, PlannedStatement, Reading, Source, SourceFault, SourceFaultKind};
 use crate::workflow::desk::Desk;
 use crate::workflow::settle::outcome_json;
@@ -37,38 +37,71 @@ pub async fn recover(desk: &Desk) -> Result<Vec<Recovered>, RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
     let mut recovered = Vec::new();
     for intent in record.unfinished().await? {
-        if is_under_way(desk, &intent) {
+        let holder = holder_of(desk, &intent);
+        if holder == Holder::AtIt {
             continue;
         }
-        let one = settle_one(desk, intent).await;
+        let one = settle_one(desk, intent, holder).await;
         if let Some(outcome) = &one.outcome
             && !desk.read_only
+            && let Err(fault) = record.append(vec![entry_of(desk, &one, outcome)]).await
         {
-            record.append(vec![entry_of(desk, &one, outcome)]).await?;
+            match ended_as(&**record, &one.intent).await {
+                // Written, and only the answer was lost; or another console saw the same.
+                Some(event) if event == outcome.as_str() => {}
+                // Another console settled it meanwhile: it tells of it.
+                Some(_) => continue,
+                None => return Err(fault),
+            }
         }
         recovered.push(one);
     }
     Ok(recovered)
 }
 
-/// Whether the process that intended it may still be at it.
-fn is_under_way(desk: &Desk, intent: &Entry) -> bool {
-    let body: Value = serde_json::from_str(&intent.body).unwrap_or_default();
+/// The outcome that a decision has on record by now.
+async fn ended_as(record: &dyn Record, intent: &Entry) -> Option<String> {
+    let entries = record.of_decision(Uuid::parse_str(&intent.decision).ok()?).await.ok()?;
+    let outcome = entries.into_iter().find(is_outcome)?;
+    Some(outcome.event)
+}
+
+fn is_outcome(entry: &Entry) -> bool {
+    Event::from_word(&entry.event).is_some_and(Event::is_outcome)
+}
+
+/// What is known of the process that intended a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// It may be at it at this moment: the decision is left to it.
+    AtIt,
+    /// It has ended: what it did not do, it will not do.
+    Gone,
+    /// It has not been heard of for long. It may be held up and go on.
+    Silent,
+}
+
+/// Who intended it, and whether that process is still at it.
+fn holder_of(desk: &Desk, intent: &Entry) -> Holder {
+    let body = body_of(intent);
     let same_machine = intent.origin.split_once('@').is_some_and(|(_, host)| *host == *desk.operator.host);
     let process = body["process"].as_u64().and_then(|number| u32::try_from(number).ok());
     let lives = if same_machine { process.and_then(|process| desk.clock.lives(process)) } else { None };
     match lives {
-        Some(false) => false,
+        Some(false) => Holder::Gone,
         // This process begins: what it finds under its own number is another's.
-        Some(true) if process == Some(desk.clock.process()) => false,
-        Some(true) | None => DateTime::parse_from_rfc3339(&intent.at)
-            .is_ok_and(|at| desk.clock.now() - at.with_timezone(&Utc) < UNDER_WAY_MAX),
+        Some(true) if process == Some(desk.clock.process()) => Holder::Gone,
+        Some(true) | None => {
+            let at = DateTime::parse_from_rfc3339(&intent.at);
+            let is_recent = at.is_ok_and(|at| desk.clock.now() - at.with_timezone(&Utc) < UNDER_WAY_MAX);
+            if is_recent { Holder::AtIt } else { Holder::Silent }
+        }
     }
 }
 
-async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
-    let body: Value = serde_json::from_str(&intent.body).unwrap_or_default();
-    let choice = Choice::ALL.into_iter().find(|choice| body["choice"] == choice.as_str());
+async fn settle_one(desk: &Desk, intent: Entry, holder: Holder) -> Recovered {
+    let body = body_of(&intent);
+    let choice = choice_of(&body);
     let open = |intent, told: String| Recovered { intent, choice, outcome: None, told };
     let (Some(choice), Some(row), Some(sha256)) =
         (choice, Row::from_json(&body["row_seen"]), body["row_seen_sha256"].as_str())
@@ -87,12 +120,20 @@ async fn settle_one(desk: &Desk, intent: Entry) -> Recovered {
     let outcome = match is_kept(&**source, &intent, &body).await {
         Err(fault) => return open(intent, format!("its decisions cannot be read now: {}", fault.what)),
         Ok(Some(was_written)) => certain(was_written, escalates(&body), seen, reading),
-        // Nobody but the row tells, and only as long as nothing followed.
-        Ok(None) => match was_followed(desk, &intent).await {
+        // Nobody but the row tells, and only as long as nobody else had a hand in it.
+        Ok(None) => match is_shared(desk, &intent.source, &intent.key, &intent.decision, reading.is_none())
+            .await
+        {
             Err(fault) => return open(intent, format!("what followed it cannot be read: {}", fault.what)),
-            Ok(true) => Outcome::Failed { why: FOLLOWED.to_owned() },
+            Ok(true) => Outcome::Failed { why: SHARED.to_owned() },
             Ok(false) => compare(&**source, choice, seen, reading, &planned_values(&body), escalates(&body)),
         },
+    };
+    let outcome = match outcome {
+        Outcome::Refused { .. } if holder == Holder::Silent => Outcome::Failed {
+            why: "not carried out so far, and not heard of for long: if its program still runs, it may yet be carried out".to_owned(),
+        },
+        outcome => outcome,
     };
     let told = match &outcome {
         Outcome::Applied { .. } => "it was carried out: the row is as the decision leaves it".to_owned(),
@@ -143,15 +184,40 @@ pub(super) async fn read_row(
     }
 }
 
-/// Whether a later decision touched the same item: then its row no longer tells of this one.
-async fn was_followed(desk: &Desk, intent: &Entry) -> Result<bool, RecordFault> {
+/// Whether another decision may have left an item as it is now: then its row no longer tells of this one. Those that
+/// were refused touched nothing.
+///
+/// A row that is gone (`is_gone`) carries nobody's mark, and this decision may have seen it before an earlier one removed
+/// it: there, any other retry counts.
+pub(super) async fn is_shared(
+    desk: &Desk,
+    source: &str,
+    key: &str,
+    decision: &str,
+    is_gone: bool,
+) -> Result<bool, RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
-    let newest = record.of_item(&intent.source, &intent.key, LATER_ENTRIES_MAX).await?;
-    let touches = |entry: &&Entry| entry.seq > intent.seq && entry.decision != intent.decision;
-    Ok(newest.iter().filter(touches).any(|entry| entry.event == Event::Intended.as_str()))
+    let newest = record.of_item(source, key, LATER_ENTRIES_MAX).await?;
+    let is_intent = |entry: &&Entry| entry.event == Event::Intended.as_str();
+    let own = newest.iter().filter(is_intent).find(|entry| entry.decision == decision);
+    let own_seq = own.map_or(0, |entry| entry.seq);
+    Ok(newest.iter().filter(is_intent).filter(|intent| intent.decision != decision).any(|intent| {
+        let outcome = newest.iter().find(|entry| entry.decision == intent.decision && is_outcome(entry));
+        let has_touched = outcome.is_none_or(|outcome| outcome.event != Event::Refused.as_str());
+        let is_over = outcome.is_some_and(|outcome| outcome.seq < own_seq);
+        has_touched && (!is_over || (is_gone && choice_of(&body_of(intent)) == Some(Choice::Retry)))
+    }))
 }
 
-/// How many of an item's newest entries are looked through for a later decision.
+fn body_of(entry: &Entry) -> Value {
+    serde_json::from_str(&entry.body).unwrap_or_default()
+}
+
+fn choice_of(body: &Value) -> Option<Choice> {
+    Choice::ALL.into_iter().find(|choice| body["choice"] == choice.as_str())
+}
+
+/// How many of an item's newest entries are looked through for another decision.
 const LATER_ENTRIES_MAX: usize = 200;
 
 /// A row as it was seen: on record with its secrets hidden, so that its hash tells whether a row is still the same.
@@ -167,7 +233,7 @@ impl Seen {
     }
 }
 
-const FOLLOWED: &str = "broken off, and a later decision on the same item followed: whether this one was carried out cannot be told";
+const SHARED: &str = "broken off, and another decision touched the same item since: whether this one was carried out cannot be told";
 const ESCALATION_UNKNOWN: &str =
     "broken off: whether the escalation arrived is not known; to repeat it does no harm";
 

@@ -33,6 +33,7 @@ pub(super) fn append(
     let (mut seq, mut prev) = read_end(path, &transaction)?;
     let mut written = Vec::with_capacity(entries.len());
     for new in entries {
+        refuse_second_end(path, &transaction, &new)?;
         seq += 1;
         let (entry, attachments) = place(new, seq, &prev);
         prev.clone_from(&entry.hash);
@@ -55,6 +56,29 @@ fn refuse_malformed(path: &Path, entry: &NewEntry) -> Result<(), RecordFault> {
             refused("an intent belongs to no decision, so its outcome could never be found")
         }
         Some(_) => Ok(()),
+    }
+}
+
+/// A decision ends once. Looked at under the lock: two consoles may settle the same one at the same time.
+fn refuse_second_end(
+    path: &Path,
+    transaction: &Transaction<'_>,
+    entry: &NewEntry,
+) -> Result<(), RecordFault> {
+    let Some(decision) = entry.decision.filter(|_| entry.event.is_outcome()) else { return Ok(()) };
+    let outcomes = "SELECT seq FROM entries
+         WHERE decision = ?1 AND decision <> '' AND event IN ('applied', 'refused', 'failed') LIMIT 1";
+    let earlier: Option<i64> = transaction
+        .prepare_cached(outcomes)
+        .and_then(|mut statement| statement.query_row([decision.to_string()], |row| row.get(0)).optional())
+        .map_err(|fault| fault::of_sql(path, &fault))?;
+    match earlier {
+        None => Ok(()),
+        Some(seq) => Err(fault::of(
+            path,
+            &format!("the decision has an outcome already (entry {seq}): another console settled it"),
+            "Look at the item as it is now; `unstuck audit list` shows what the other console found.",
+        )),
     }
 }
 

@@ -70,8 +70,8 @@ async fn entries_are_chained_and_given_back_as_they_were_written() {
 async fn every_act_is_kept_with_who_when_and_why() {
     let (_folder, path) = folder();
     let record = SqliteRecord::open(&path).unwrap();
-    for event in Event::ALL {
-        record.append(vec![entry(event, Some(1), "inv-1")]).await.unwrap();
+    for (decision, event) in (1..).zip(Event::ALL) {
+        record.append(vec![entry(event, Some(decision), "inv-1")]).await.unwrap();
     }
     let kept = record.of_item("billing", "inv-1", usize::MAX).await.unwrap();
     assert_eq!(kept.len(), Event::ALL.len());
@@ -104,6 +104,23 @@ async fn an_intent_is_unfinished_until_its_outcome() {
     assert_eq!(seqs(&record.unfinished().await.unwrap()), [4]);
     assert_eq!(seqs(&record.of_decision(Uuid::from_u128(2)).await.unwrap()), [2, 8, 10]);
     assert_eq!(record.of_decision(Uuid::from_u128(9)).await.unwrap(), []);
+}
+
+/// Two consoles may settle the same decision at the same time: whoever comes second is told, and writes nothing.
+#[rstest]
+#[case::the_same(Event::Applied)]
+#[case::another(Event::Refused)]
+#[tokio::test]
+async fn a_decision_ends_once(#[case] second: Event) {
+    let (_folder, path) = folder();
+    let (one, other) = (SqliteRecord::open(&path).unwrap(), SqliteRecord::open(&path).unwrap());
+    let ended = [Event::Intended, Event::Applied].map(|event| entry(event, Some(1), "a"));
+    one.append(ended.to_vec()).await.unwrap();
+    let batch = vec![entry(Event::Checked, None, "b"), entry(second, Some(1), "a")];
+    let fault = other.append(batch).await.unwrap_err();
+    assert!(fault.what.contains("has an outcome already (entry 2)"), "{}", fault.what);
+    assert_eq!(seqs(&one.page(None, 9).await.unwrap()), [2, 1], "the whole batch is refused");
+    other.append(vec![entry(second, Some(2), "a")]).await.unwrap();
 }
 
 #[tokio::test]

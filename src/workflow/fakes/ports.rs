@@ -18,17 +18,19 @@ use crate::ports::source::{
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use uuid::Uuid;
 
-/// A clock that stands still. Only the processes with an odd number live, and the desk's own.
+/// A clock that stands still until somebody sets it. Only the processes with an odd number live, and the desk's own.
 pub(super) struct FakeClock {
     pub process: u32,
+    pub ahead: Arc<Mutex<TimeDelta>>,
 }
 
 impl Clock for FakeClock {
     fn now(&self) -> DateTime<Utc> {
-        now()
+        now() + *self.ahead.lock().unwrap()
     }
 
     fn new_id(&self) -> Uuid {
@@ -50,6 +52,8 @@ pub(crate) struct FakeSource {
     facts: SourceFacts,
     rows: Mutex<BTreeMap<String, Row>>,
     page_items: usize,
+    /// Whether a write that did not come about is told as one that may have.
+    loses_commits: AtomicBool,
 }
 
 impl FakeSource {
@@ -67,7 +71,7 @@ impl FakeSource {
             unsupported: Vec::new(),
         };
         let rows = keys.iter().map(|key| ((*key).to_owned(), stuck_row(key))).collect();
-        Self { script, facts, rows: Mutex::new(rows), page_items: 2 }
+        Self { script, facts, rows: Mutex::new(rows), page_items: 2, loses_commits: AtomicBool::new(false) }
     }
 
     /// The row of a key, as anybody could read it.
@@ -78,6 +82,11 @@ impl FakeSource {
     /// Somebody else writes.
     pub(crate) fn overwrite(&self, key: &str, status: &str) {
         self.rows.lock().unwrap().insert(key.to_owned(), row(key, status, "2027-01-15 07:59:00"));
+    }
+
+    /// From now on a write that did not come about is told as one that may have.
+    pub(crate) fn lose_commits(&self) {
+        self.loses_commits.store(true, Ordering::Relaxed);
     }
 
     /// Somebody else removes a row.
@@ -164,7 +173,8 @@ impl Source for FakeSource {
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
         let call = self.script.begin("source.apply", change.key.as_str()).await;
         if call.fails_before() {
-            return Err(source_fault("the transaction was not begun", false));
+            let may_have_written = self.loses_commits.load(Ordering::Relaxed);
+            return Err(source_fault("the transaction was not begun", may_have_written));
         }
         let applied = self.write(choice, change);
         if call.fails_after().await {
@@ -195,19 +205,33 @@ impl FakeRecord {
         self.entries.lock().unwrap().clone()
     }
 
+    /// The entries that follow those that somebody knows already; `None` when what is known is another now.
+    pub(crate) fn entries_after(&self, known: &[Entry]) -> Option<Vec<Entry>> {
+        self.entries.lock().unwrap().strip_prefix(known).map(<[Entry]>::to_vec)
+    }
+
     /// How many entries each transaction had.
     pub(crate) fn transactions(&self) -> Vec<usize> {
         self.transactions.lock().unwrap().clone()
     }
 
-    fn place(&self, new: Vec<NewEntry>) -> Vec<Entry> {
+    /// Keeps entries, whatever they say.
+    pub(crate) fn keep(&self, new: Vec<NewEntry>) -> Vec<Entry> {
         self.transactions.lock().unwrap().push(new.len());
-        let mut entries = self.entries.lock().unwrap();
-        let first = entries.len();
+        let placed = self.as_if_kept(new);
+        self.entries.lock().unwrap().extend(placed.iter().cloned());
+        placed
+    }
+
+    /// The entries in the places that they would have.
+    pub(crate) fn as_if_kept(&self, new: Vec<NewEntry>) -> Vec<Entry> {
+        let entries = self.entries.lock().unwrap();
+        let mut placed: Vec<Entry> = Vec::with_capacity(new.len());
         for new in new {
-            let prev = entries.last().map_or_else(|| GENESIS.to_owned(), |entry| entry.hash.clone());
+            let last = placed.last().or(entries.last());
+            let prev = last.map_or_else(|| GENESIS.to_owned(), |entry| entry.hash.clone());
             let mut entry = Entry {
-                seq: i64::try_from(entries.len()).unwrap() + 1,
+                seq: last.map_or(1, |entry| entry.seq + 1),
                 at: stamp(new.at),
                 event: new.event.as_str().to_owned(),
                 decision: new.decision.map(|id| id.to_string()).unwrap_or_default(),
@@ -220,9 +244,26 @@ impl FakeRecord {
                 hash: String::new(),
             };
             entry.hash = entry.expected_hash();
-            entries.push(entry);
+            placed.push(entry);
         }
-        entries[first..].to_vec()
+        placed
+    }
+
+    /// Whether an entry is the outcome of a decision that has one.
+    fn has_ended(&self, new: &NewEntry) -> bool {
+        let decision = new.decision.map(|id| id.to_string()).unwrap_or_default();
+        let is_outcome = |entry: &&Entry| {
+            entry.decision == decision && Event::from_word(&entry.event).is_some_and(Event::is_outcome)
+        };
+        new.event.is_outcome() && self.entries.lock().unwrap().iter().any(|entry| is_outcome(&entry))
+    }
+
+    /// Somebody changes the first entry and gives it the hash of what it says now.
+    pub(crate) fn rewrite_first(&self) {
+        if let Some(first) = self.entries.lock().unwrap().first_mut() {
+            first.operator.push('?');
+            first.hash = first.expected_hash();
+        }
     }
 
     async fn read<T>(
@@ -254,7 +295,10 @@ impl Record for FakeRecord {
         if call.fails_before() {
             return Err(record_fault("the audit's disk is full"));
         }
-        let placed = self.place(entries);
+        if entries.iter().any(|entry| self.has_ended(entry)) {
+            return Err(record_fault("the decision has an outcome already"));
+        }
+        let placed = self.keep(entries);
         if call.fails_after().await {
             return Err(record_fault("the audit's answer was lost"));
         }
@@ -302,11 +346,15 @@ pub(super) struct FakeProvider {
 }
 
 impl FakeProvider {
-    pub(super) fn new(script: Arc<Script>, answers: Arc<Mutex<BTreeMap<String, Answer>>>) -> Self {
+    pub(super) fn new(
+        script: Arc<Script>,
+        answers: Arc<Mutex<BTreeMap<String, Answer>>>,
+        settle: TimeDelta,
+    ) -> Self {
         let facts = ProviderFacts {
             name: "pay.charges".into(),
             place: "memory".to_owned(),
-            clocks: Clocks { settle: TimeDelta::minutes(10), lookback: None, key_ttl: None },
+            clocks: Clocks { settle, lookback: None, key_ttl: None },
             in_flight_max: 3,
         };
         Self { script, facts, answers }

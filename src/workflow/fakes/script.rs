@@ -62,9 +62,11 @@ impl Script {
         self.calls.lock().unwrap().clear();
     }
 
-    /// Holds every call of a name until it is let go.
-    pub(crate) fn hold(&self, name: &'static str) {
-        self.gates.lock().unwrap().insert(name, Arc::new(Semaphore::new(0)));
+    /// Holds every call of a name until it is let go, also by the gate that is returned when others are not held any more.
+    pub(crate) fn hold(&self, name: &'static str) -> Arc<Semaphore> {
+        let gate = Arc::new(Semaphore::new(0));
+        self.gates.lock().unwrap().insert(name, Arc::clone(&gate));
+        gate
     }
 
     /// Lets so many held calls go.

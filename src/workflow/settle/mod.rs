@@ -18,7 +18,7 @@ use crate::ports::source::{Change, LateWriter, PlannedStatement, Source, SourceF
 use crate::workflow::check::{Checked, check};
 use crate::workflow::desk::Desk;
 use crate::workflow::scan::{Found, complete, sort_out};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 pub(crate) use entries::outcome_json;
 pub use entries::{masked_row, masked_statements};
 use std::sync::Arc;
@@ -126,6 +126,8 @@ pub struct NotOpen {
 struct Opened {
     found: Found,
     row: Row,
+    /// The source's own clock when the row was read.
+    source_now: DateTime<Utc>,
 }
 
 /// Shows what a choice would do. `recent` is a check that is still fresh enough to go by.
@@ -184,7 +186,8 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
     }
     let source = Arc::clone(find_source(desk, &order.source)?);
     let decision = desk.clock.new_id();
-    let opened = match open(desk, &source, &order.key).await.map_err(OrderFault::Source)? {
+    let began = desk.clock.now();
+    let mut opened = match open(desk, &source, &order.key).await.map_err(OrderFault::Source)? {
         Ok(opened) => opened,
         Err(not_open) => return refuse(desk, &order, decision, None, not_open, None).await,
     };
@@ -201,8 +204,11 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
             return refuse(desk, &order, decision, Some(&opened.found), not_open, None).await;
         }
     };
+    // What is asked now counts as of when the row was read: our own clock may have been set since.
+    opened.found.clock_gap = opened.source_now - desk.clock.now();
     let checked = check(desk, &opened.found).await;
-    if let Some(why) = verdict_moved(&order, &checked) {
+    let moved = clock_moved(desk, &opened.found, began, &checked).or_else(|| verdict_moved(&order, &checked));
+    if let Some(why) = moved.filter(|_| order.choice != Choice::Escalate) {
         let not_open = NotOpen { why, now: Some(opened.row) };
         return refuse(desk, &order, decision, Some(&opened.found), not_open, Some(checked)).await;
     }
@@ -257,7 +263,7 @@ async fn open(
     match sort_out(desk, reading.item, reading.source_now) {
         Some(finding) => {
             let found = complete(desk, source, finding, Some(&reading.row), clock_gap).await?;
-            Ok(Ok(Opened { found, row: reading.row }))
+            Ok(Ok(Opened { found, row: reading.row, source_now: reading.source_now }))
         }
         None => Ok(Err(NotOpen {
             why: format!(
@@ -300,10 +306,23 @@ fn first_difference(shown: &Item, now: &Item) -> Option<String> {
     differing.or_else(|| error_differs.then(|| "its last error is another".to_owned()))
 }
 
+/// How long reading a row may take until its provider is asked: a few locks are waited for at most.
+const READ_TO_ASKED_MAX: TimeDelta = TimeDelta::minutes(1);
+
+/// Why the moment of the look cannot be relied on, if so. After a machine that slept or a clock that was set, what the
+/// provider no longer shows may be what it has forgotten since the row was read.
+fn clock_moved(desk: &Desk, found: &Found, began: DateTime<Utc>, checked: &Checked) -> Option<String> {
+    let until_asked = checked.at - began;
+    let is_steady = until_asked >= TimeDelta::zero() && until_asked <= READ_TO_ASKED_MAX;
+    (!is_steady || !is_fresh(desk, found, checked)).then(|| {
+        "the look took too long, or the clock of this machine was set meanwhile: it proves nothing".to_owned()
+    })
+}
+
 fn verdict_moved(order: &Order, checked: &Checked) -> Option<String> {
     let shown = order.shown_verdict?;
-    let is_moved = shown != checked.verdict() && order.choice != Choice::Escalate;
-    is_moved.then(|| format!("the verdict was `{shown}` and is `{}` now", checked.verdict()))
+    (shown != checked.verdict())
+        .then(|| format!("the verdict was `{shown}` and is `{}` now", checked.verdict()))
 }
 
 fn change_of(desk: &Desk, opened: &Opened, decision: Uuid, reason: &str) -> Change {
@@ -401,7 +420,7 @@ pub async fn look_up(desk: &Desk, source_name: &str, key: &str) -> Result<Option
 }
 
 /// An item that is no finding by its row: the question is whether its effect was lost.
-fn asked_about(item: Item, now: chrono::DateTime<chrono::Utc>) -> Finding {
+fn asked_about(item: Item, now: DateTime<Utc>) -> Finding {
     let since = item.times.updated.known().or(item.times.created.known());
     Finding {
         kind: FindingKind::Lost,

@@ -1,5 +1,6 @@
 //! The whole protocol of a decision, port call by port call.
 
+mod clocks;
 mod every_step;
 mod recovered;
 
@@ -285,4 +286,26 @@ async fn a_fresh_check_is_not_asked_again_for_a_dialog_and_always_before_the_wri
     assert_eq!(world.script.count("provider.ask"), 1);
     decide(&desk, order("inv-41", MarkDone)).await.unwrap();
     assert_eq!(world.script.count("provider.ask"), 2);
+}
+
+/// The second line has it, so something was touched: that is no refusal.
+#[tokio::test]
+async fn an_escalation_that_arrived_is_not_called_refused_when_the_row_changes_meanwhile() {
+    let world = World::with_stuck(&["inv-41"]);
+    world.script.hold("escalation.send");
+    let task = tokio::spawn({
+        let desk = desk_that_escalates(&world);
+        async move { decide(&desk, order("inv-41", Escalate)).await }
+    });
+    world.script.begun("escalation.send", 1).await;
+    world.source.overwrite("inv-41", "failed");
+    world.script.let_go("escalation.send", 1);
+    let decided = task.await.unwrap().unwrap();
+    assert!(
+        matches!(&decided.outcome, Outcome::Failed { why } if why.contains("the escalation arrived, and the row changed")),
+        "{:?}",
+        decided.outcome
+    );
+    assert_eq!(world.events(), ["intended", "failed"]);
+    assert!(world.entries()[1].body.contains("ticket 7"));
 }

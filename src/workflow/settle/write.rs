@@ -9,7 +9,7 @@ use crate::ports::record::RecordFault;
 use crate::ports::source::{Applied, Change, Payload, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::Checked;
 use crate::workflow::desk::Desk;
-use crate::workflow::recover::{Seen, certain, compare, is_new, read_row};
+use crate::workflow::recover::{Seen, certain, compare, is_new, is_shared, read_row};
 use crate::workflow::scan::Found;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ fn next_step(outcome: &Outcome) -> Option<String> {
 }
 
 async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> (Outcome, Option<String>) {
-    let Grounds { source, found, checked, statements, change, .. } = grounds;
+    let Grounds { found, checked, .. } = grounds;
     let mut note = None;
     if intended.draft().choice == Choice::Escalate
         && let Some(escalation) = &desk.escalation
@@ -94,13 +94,18 @@ async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> (Outcome,
             }
         }
     }
-    let choice = intended.draft().choice;
-    let outcome = match source.apply(choice, change).await {
+    let outcome = match grounds.source.apply(intended.draft().choice, &grounds.change).await {
         Ok(applied) => outcome_of(applied),
-        Err(fault) if fault.may_have_written => read_back(source, choice, statements, change, &fault).await,
+        Err(fault) if fault.may_have_written => read_back(desk, intended, grounds, &fault).await,
         Err(fault) => Outcome::Failed { why: format!("nothing was written: {}", fault.what) },
     };
-    (outcome, note)
+    match outcome {
+        // Refused would mean that nothing was touched.
+        Outcome::Refused { why, .. } if note.is_some() => {
+            (Outcome::Failed { why: format!("the escalation arrived, and {why}") }, note)
+        }
+        outcome => (outcome, note),
+    }
 }
 
 fn outcome_of(applied: Applied) -> Outcome {
@@ -123,13 +128,9 @@ fn outcome_of(applied: Applied) -> Outcome {
 }
 
 /// The answer to a commit was lost: the row itself says whether it was written, by the same rule as after a crash.
-async fn read_back(
-    source: &Arc<dyn Source>,
-    choice: Choice,
-    statements: &[PlannedStatement],
-    change: &Change,
-    fault: &SourceFault,
-) -> Outcome {
+async fn read_back(desk: &Desk, intended: &Intended, grounds: &Grounds, fault: &SourceFault) -> Outcome {
+    let Grounds { source, statements, change, .. } = grounds;
+    let draft = intended.draft();
     let reading = match read_row(&**source, change.key.as_str(), true).await {
         Ok(reading) => reading,
         Err(second) => {
@@ -152,11 +153,29 @@ async fn read_back(
             why: format!("nothing was written (the row is as it was): {}", fault.what),
         };
     }
+    let decision = draft.id.to_string();
+    match is_shared(desk, &draft.source, draft.key.as_str(), &decision, reading.is_none()).await {
+        Ok(false) => {}
+        Ok(true) => {
+            let why = format!(
+                "the commit was not confirmed, and another decision touched the same item since: {}",
+                fault.what
+            );
+            return Outcome::Failed { why };
+        }
+        Err(second) => {
+            let why = format!(
+                "the commit was not confirmed ({}), and whether another decision touched the item cannot be read: {}",
+                fault.what, second.what
+            );
+            return Outcome::Failed { why };
+        }
+    }
     let state = if reading.is_some() { "changed" } else { "gone" };
     let parameters = statements.iter().flat_map(|statement| &statement.parameters);
     let planned: Vec<Cell> =
         parameters.filter(|(name, cell)| is_new(name, cell)).map(|(_, cell)| cell.clone()).collect();
-    match compare(&**source, choice, Seen::of(&change.seen), reading, &planned, false) {
+    match compare(&**source, draft.choice, Seen::of(&change.seen), reading, &planned, false) {
         applied @ Outcome::Applied { .. } => applied,
         Outcome::Refused { .. } | Outcome::Failed { .. } => Outcome::Failed {
             why: format!(

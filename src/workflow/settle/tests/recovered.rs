@@ -136,6 +136,76 @@ async fn what_a_later_decision_did_is_not_called_the_earlier_ones() {
     assert_eq!((later.outcome.as_str(), world.source.row("inv-41")), ("applied", None));
     let recovered = recover(&world.desk_of_process(201)).await.unwrap();
     let [one] = &recovered[..] else { panic!("{recovered:?}") };
-    assert!(one.told.contains("a later decision on the same item followed"), "{}", one.told);
+    assert!(one.told.contains("another decision touched the same item since"), "{}", one.told);
     assert_eq!(world.events(), ["intended", "intended", "applied", "failed"]);
+}
+
+/// It had seen the row before the other one removed it, and its intent came after: the row's absence says nothing of it.
+#[rstest]
+#[case::crashed(Trouble::CrashBefore)]
+#[case::not_confirmed(Trouble::FailBefore)]
+#[tokio::test]
+async fn what_an_earlier_decision_did_is_not_called_the_later_ones(#[case] trouble: Trouble) {
+    let world = World::with_stuck(&["inv-41"]);
+    let gate = world.script.hold("source.payload");
+    let slow = tokio::spawn({
+        let desk = world.desk();
+        async move { decide(&desk, order("inv-41", Retry)).await }
+    });
+    world.script.begun("source.payload", 1).await;
+    world.script.calm();
+    let quick = decide(&Arc::new(world.desk_of_process(201)), order("inv-41", Retry)).await.unwrap();
+    assert_eq!((quick.outcome.as_str(), world.source.row("inv-41")), ("applied", None));
+    world.script.trouble_in("source.apply", trouble);
+    world.source.lose_commits();
+    gate.add_permits(1);
+    tokio::select! {
+        told = slow => assert_eq!(told.unwrap().unwrap().outcome.as_str(), "failed"),
+        () = world.script.crashed() => {}
+    }
+    world.script.calm();
+    recover(&world.desk_of_process(203)).await.unwrap();
+    assert_eq!(world.events(), ["intended", "applied", "intended", "failed"]);
+}
+
+/// Two consoles begin at once and find the same decision broken off.
+#[tokio::test]
+async fn a_decision_that_two_consoles_recover_at_once_ends_once() {
+    let world = broken_off(MarkDone, Trouble::CrashAfter, false).await;
+    world.script.hold("record.append");
+    let recovering = |process| {
+        let desk = world.desk_of_process(process);
+        tokio::spawn(async move { recover(&desk).await })
+    };
+    let (one, other) = (recovering(201), recovering(203));
+    world.script.begun("record.append", 2).await;
+    world.script.let_go("record.append", 2);
+    let (one, other) = (one.await.unwrap().unwrap(), other.await.unwrap().unwrap());
+    assert_eq!((one.len(), &one), (1, &other), "both saw the same");
+    assert_eq!(world.events(), ["intended", "applied"]);
+}
+
+/// A process that lives and has not been heard of for long may go on: that it did nothing so far is no refusal.
+#[tokio::test]
+async fn a_decision_that_is_held_up_is_not_called_refused_and_may_still_be_carried_out() {
+    let world = World::with_stuck(&["inv-41"]).happened("inv-41", 1);
+    world.script.hold("source.apply");
+    // Odd numbers live.
+    let held_up = tokio::spawn({
+        let desk = Arc::new(world.desk_of_process(101));
+        async move { decide(&desk, order("inv-41", MarkDone)).await }
+    });
+    world.script.begun("source.apply", 1).await;
+    assert_eq!(recover(&world.desk_of_process(200)).await.unwrap(), [], "it may be at it");
+    *world.clock_ahead.lock().unwrap() = TimeDelta::minutes(6);
+    let recovered = recover(&world.desk_of_process(200)).await.unwrap();
+    assert!(
+        matches!(&recovered[0].outcome, Some(Outcome::Failed { why }) if why.contains("may yet be carried out")),
+        "{recovered:?}"
+    );
+    world.script.let_go("source.apply", 1);
+    let decided = held_up.await.unwrap().unwrap();
+    assert_eq!(decided.outcome.as_str(), "applied");
+    assert_eq!((decided.entry, decided.record_fault.is_some()), (None, true));
+    assert_eq!(world.events(), ["intended", "failed"], "a decision ends once");
 }

@@ -1,0 +1,88 @@
+//! Worlds with one fault built in: what the simulator must find, or it finds nothing.
+
+use super::invariants::Rule;
+
+/// One fault behind a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mutant {
+    /// The source writes without comparing.
+    WritesBlindly,
+    /// The record acknowledges an intent and keeps it only once the source was written.
+    IntentKeptLate,
+    /// The record acknowledges an intent and never keeps it.
+    IntentNeverKept,
+    /// The record keeps every outcome twice.
+    OutcomeTwice,
+    /// The record changes an entry that it has.
+    OldEntryRewritten,
+    /// A recovery that finds the row as it was seen says that the decision was carried out.
+    AsSeenIsApplied,
+    /// The record takes a second outcome of a decision.
+    SecondOutcomeTaken,
+    /// The record does not tell what else was decided on an item.
+    HistoryHidden,
+    /// Every other process is thought to have ended.
+    NobodyLives,
+    /// A recovery that reads a row releases it.
+    RecoveryWrites,
+    /// A commit whose answer was lost is told as one that wrote nothing.
+    LostCommitIsNoWrite,
+    /// A provider's error is told as an absence.
+    ErrorIsAbsence,
+    /// A provider answers the second look with what it said at the first.
+    AnswersFromMemory,
+    /// An absence counts at once.
+    SettleIgnored,
+    /// An absence counts although the provider forgets.
+    LookbackIgnored,
+    /// A key is thought to protect for longer than the provider remembers it.
+    KeyNeverForgotten,
+    /// An escalation that is repeated carries another key.
+    EscalationKeyChanges,
+}
+
+impl Mutant {
+    /// Within how many seeds it must be caught: more where several consoles must meet at one moment for it.
+    pub(super) fn seeds_max(self) -> u64 {
+        match self {
+            Self::AsSeenIsApplied
+            | Self::HistoryHidden
+            | Self::NobodyLives
+            | Self::AnswersFromMemory
+            | Self::LookbackIgnored => 1_000,
+            Self::WritesBlindly
+            | Self::IntentKeptLate
+            | Self::IntentNeverKept
+            | Self::OutcomeTwice
+            | Self::OldEntryRewritten
+            | Self::SecondOutcomeTaken
+            | Self::RecoveryWrites
+            | Self::LostCommitIsNoWrite
+            | Self::ErrorIsAbsence
+            | Self::SettleIgnored
+            | Self::KeyNeverForgotten
+            | Self::EscalationKeyChanges => 200,
+        }
+    }
+
+    /// Every one, and the rules of which one must catch it.
+    pub(super) const ALL: [(Self, &'static [Rule]); 17] = [
+        (Self::WritesBlindly, &[Rule::WrittenAsSeen]),
+        (Self::IntentKeptLate, &[Rule::IntentFirst]),
+        (Self::IntentNeverKept, &[Rule::IntentFirst]),
+        (Self::OutcomeTwice, &[Rule::OneOutcome]),
+        (Self::OldEntryRewritten, &[Rule::ChainWhole]),
+        (Self::AsSeenIsApplied, &[Rule::OutcomeIsTrue]),
+        (Self::SecondOutcomeTaken, &[Rule::OneOutcome]),
+        (Self::HistoryHidden, &[Rule::OutcomeIsTrue]),
+        (Self::NobodyLives, &[Rule::OutcomeIsTrue]),
+        (Self::RecoveryWrites, &[Rule::OnlyDecisionsWrite]),
+        (Self::LostCommitIsNoWrite, &[Rule::OutcomeIsTrue]),
+        (Self::ErrorIsAbsence, &[Rule::ErrorIsUnknown]),
+        (Self::AnswersFromMemory, &[Rule::NothingRepeated]),
+        (Self::SettleIgnored, &[Rule::AbsenceHasSettled]),
+        (Self::LookbackIgnored, &[Rule::NothingRepeated]),
+        (Self::KeyNeverForgotten, &[Rule::KeyIsRemembered]),
+        (Self::EscalationKeyChanges, &[Rule::SameKeyAgain]),
+    ];
+}

@@ -1,0 +1,135 @@
+//! The audit and the second line as one process of a console sees them.
+
+use super::Sim;
+use super::gates::Luck;
+use super::mutants::Mutant;
+use super::ports::Process;
+use super::truth::Arrived;
+use crate::domain::audit::{Entry, Event, NewEntry};
+use crate::ports::escalation::{Escalation, Notice};
+use crate::ports::record::{Record, RecordFault};
+use async_trait::async_trait;
+use uuid::Uuid;
+
+/// The audit.
+pub(super) struct SimRecord(pub Process);
+
+fn record_fault(luck: Luck) -> Result<(), RecordFault> {
+    let what = match luck {
+        Luck::Good => return Ok(()),
+        Luck::Locked => "the audit is locked",
+        Luck::LostAfter => "the audit's answer was lost",
+        Luck::FailsBefore
+        | Luck::LostBefore
+        | Luck::WrongCount
+        | Luck::TimesOut
+        | Luck::ServerError
+        | Luck::MissingPage => "the audit's disk is full",
+    };
+    Err(RecordFault { what: what.to_owned(), do_next: "Make room.".to_owned() })
+}
+
+impl SimRecord {
+    async fn read<T>(
+        &self,
+        call: &'static str,
+        read: impl Future<Output = Result<T, RecordFault>> + Send,
+    ) -> Result<T, RecordFault> {
+        record_fault(self.0.begins(call, "", "").await)?;
+        read.await
+    }
+}
+
+#[async_trait]
+impl Record for SimRecord {
+    async fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Entry>, RecordFault> {
+        let event = entries.first().map_or("", |entry| entry.event.as_str());
+        let luck = self.0.begins("record.append", event, "").await;
+        if luck != Luck::LostAfter {
+            record_fault(luck)?;
+        }
+        let kept = self.0.sim.keep(&self.0, entries).await;
+        self.0.acted("record.append", event).await;
+        record_fault(luck)?;
+        kept
+    }
+
+    async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.unfinished", self.0.sim.record.unfinished()).await
+    }
+
+    async fn of_decision(&self, decision: Uuid) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.of_decision", self.0.sim.record.of_decision(decision)).await
+    }
+
+    async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        let entries_max = if self.0.has(Mutant::HistoryHidden) { 0 } else { entries_max };
+        self.read("record.of_item", self.0.sim.record.of_item(source, key, entries_max)).await
+    }
+
+    async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.of_item", self.0.sim.record.page(before, entries_max)).await
+    }
+}
+
+impl Sim {
+    /// Keeps entries as the record does, or as a mutant does.
+    async fn keep(&self, process: &Process, entries: Vec<NewEntry>) -> Result<Vec<Entry>, RecordFault> {
+        let event = entries.first().map(|entry| entry.event);
+        let is_intent = event == Some(Event::Intended);
+        match self.mutant {
+            Some(Mutant::IntentKeptLate) if is_intent => {
+                self.late_intents.lock().unwrap().extend(entries.iter().cloned());
+                Ok(self.record.as_if_kept(entries))
+            }
+            Some(Mutant::IntentNeverKept) if is_intent => Ok(self.record.as_if_kept(entries)),
+            Some(Mutant::OutcomeTwice) if event.is_some_and(Event::is_outcome) => {
+                self.record.keep(entries.clone());
+                Ok(self.record.keep(entries))
+            }
+            Some(Mutant::SecondOutcomeTaken) => Ok(self.record.keep(entries)),
+            Some(Mutant::AsSeenIsApplied)
+                if event == Some(Event::Refused) && self.is_recovering(process.number) =>
+            {
+                let applied = entries.into_iter().map(|entry| NewEntry { event: Event::Applied, ..entry });
+                self.record.append(applied.collect()).await
+            }
+            Some(Mutant::OldEntryRewritten) => {
+                self.record.rewrite_first();
+                self.record.append(entries).await
+            }
+            _ => self.record.append(entries).await,
+        }
+    }
+}
+
+/// The second line.
+pub(super) struct SimEscalation(pub Process);
+
+#[async_trait]
+impl Escalation for SimEscalation {
+    fn place(&self) -> String {
+        "the second line".to_owned()
+    }
+
+    async fn send(&self, notice: &Notice) -> Result<String, String> {
+        let luck = self.0.begins("escalation.send", &notice.key, "").await;
+        if luck == Luck::FailsBefore {
+            return Err("connection refused: it did not arrive".to_owned());
+        }
+        self.0.truth(|truth| {
+            let again = if self.0.sim.mutant == Some(Mutant::EscalationKeyChanges) {
+                format!("-{}", truth.arrived.len())
+            } else {
+                String::new()
+            };
+            let dedup_key = format!("{}{again}", notice.dedup_key);
+            truth.arrived.push(Arrived { dedup_key, key: notice.key.clone(), intent: notice.audit });
+        });
+        self.0.acted("escalation.send", &notice.key).await;
+        if luck == Luck::LostAfter {
+            return Err("no answer: it may have arrived".to_owned());
+        }
+        Ok("ticket 7".to_owned())
+    }
+}

@@ -1,0 +1,164 @@
+//! The consoles: who sits there, what is under way, and what came of it.
+
+use super::ports::{Process, SimProvider, SimSource};
+use super::record::{SimEscalation, SimRecord};
+use super::{Shared, truth::Setting};
+use crate::config::kind::Kind;
+use crate::domain::decision::{Choice, Operator};
+use crate::domain::policy::{CheckName, Policy, Risk};
+use crate::ports::record::RecordFault;
+use crate::workflow::check::{check, record_checks};
+use crate::workflow::fakes::{SOURCE, World};
+use crate::workflow::look::look;
+use crate::workflow::recover::{Recovered, recover};
+use crate::workflow::scan::Pages;
+use crate::workflow::settle::{self, Decided, OrderFault, decide, prepare, record_dry_run, record_unmask};
+use crate::workflow::sweep::{Answered, record_batch, sweep};
+use crate::workflow::{Checked, Desk, Found, Order};
+use futures_util::StreamExt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+
+/// Who sits where: two at one machine, one at another.
+pub(super) const SEATS: [(&str, &str); 3] = [("Ada", "desk-1"), ("Bob", "desk-1"), ("Cleo", "desk-2")];
+
+/// What a console does.
+#[derive(Debug, Clone)]
+pub(super) enum Errand {
+    Scan,
+    Check(Arc<Found>),
+    Sweep(Vec<Arc<Found>>),
+    Prepare(String, Choice),
+    Look(String),
+    Decide(Box<Order>),
+    Recover,
+}
+
+/// What came of it.
+pub(super) enum Report {
+    Scanned(Vec<Arc<Found>>),
+    Checked(Vec<Answered>),
+    Decided(Choice, Box<Result<Decided, OrderFault>>),
+    Recovered(Result<Vec<Recovered>, RecordFault>),
+    Nothing,
+}
+
+impl Errand {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Scan => "scans",
+            Self::Check(_) => "checks",
+            Self::Sweep(_) => "sweeps",
+            Self::Prepare(..) => "prepares",
+            Self::Look(_) => "looks",
+            Self::Decide(_) => "decides",
+            Self::Recover => "recovers",
+        }
+    }
+
+    /// Does it, as the console and the commands do.
+    pub(super) async fn run(self, desk: Arc<Desk>) -> Report {
+        match self {
+            Self::Scan => {
+                let source = Arc::clone(&desk.sources[0]);
+                let mut pages = Pages::in_order(&desk, &source);
+                let mut found = Vec::new();
+                while let Some(Ok(page)) = pages.next().await {
+                    found.extend(page.found.into_iter().map(Arc::new));
+                }
+                Report::Scanned(found)
+            }
+            Self::Check(found) => {
+                let checked = Arc::new(check(&desk, &found).await);
+                let _may_be_full = record_checks(&desk, &[(&found, &checked)]).await;
+                Report::Checked(vec![(found, checked)])
+            }
+            Self::Sweep(found) => {
+                let mut all = Vec::new();
+                let mut batches = sweep(&desk, found);
+                while let Some(batch) = batches.next().await {
+                    let _may_be_full = record_batch(&desk, &batch).await;
+                    all.extend(batch);
+                }
+                Report::Checked(all)
+            }
+            Self::Prepare(key, choice) => {
+                let Ok(Ok(prepared)) = prepare(&desk, SOURCE, &key, choice, None).await else {
+                    return Report::Nothing;
+                };
+                let _may_be_full = record_dry_run(&desk, SOURCE, &key, choice, &prepared).await;
+                let settle::Prepared { found, checked, .. } = prepared;
+                Report::Checked(vec![(Arc::new(found), Arc::new(checked))])
+            }
+            Self::Look(key) => {
+                let _may_be_unreadable = look(&desk, SOURCE, &key).await;
+                let _may_be_full = record_unmask(&desk, SOURCE, &key).await;
+                Report::Nothing
+            }
+            Self::Decide(order) => {
+                let choice = order.choice;
+                Report::Decided(choice, Box::new(decide(&desk, *order).await))
+            }
+            Self::Recover => Report::Recovered(recover(&desk).await),
+        }
+    }
+}
+
+/// An errand that is under way.
+pub(super) struct UnderWay {
+    pub name: &'static str,
+    pub task: JoinHandle<Report>,
+    /// How often the console's clock had been set when it began.
+    pub clock_sets: u32,
+}
+
+/// What an operator remembers of an item, however old.
+pub(super) struct Sight {
+    pub found: Arc<Found>,
+    pub checked: Option<Arc<Checked>>,
+    /// How often the console's clock had been set when the row was read.
+    pub clock_sets: u32,
+}
+
+/// A console and who sits there.
+#[derive(Default)]
+pub(super) struct Seat {
+    /// The process that runs there, and its desk.
+    pub process: Option<(u32, Arc<Desk>)>,
+    /// Decisions and the recovery go one after the other.
+    pub deciding: Option<UnderWay>,
+    pub reading: Option<UnderWay>,
+    pub sights: BTreeMap<String, Sight>,
+    pub clock_sets: u32,
+}
+
+/// What a seed's desks share.
+pub(super) fn kind(setting: &Setting) -> Arc<Kind> {
+    let check = CheckName { provider: "pay".into(), operation: "charges".into() };
+    let policy = Policy {
+        risk: if setting.is_financial { Risk::Financial } else { Risk::CheckFirst },
+        check: Some(check),
+        idempotency_key: setting.sends_key.then(|| "{{ key }}".into()),
+        ..Policy::unconfigured("job")
+    };
+    Arc::new(Kind::new(policy).unwrap())
+}
+
+/// The desk of a process.
+pub(super) fn desk(sim: &Shared, world: &World, kind: &Arc<Kind>, process: &Process) -> Arc<Desk> {
+    let (name, host) = SEATS[process.seat];
+    let escalates = sim.truth.lock().unwrap().setting.escalates;
+    let provider = SimProvider::new(process.clone());
+    let check = kind.policy.check.clone().unwrap();
+    Arc::new(Desk {
+        sources: vec![Arc::new(SimSource::new(process.clone()))],
+        other_kinds: Arc::clone(kind),
+        providers: BTreeMap::from([(check, Arc::new(provider) as _)]),
+        record: Ok(Arc::new(SimRecord(process.clone()))),
+        escalation: escalates.then(|| Arc::new(SimEscalation(process.clone())) as _),
+        clock: Arc::new(process.clone()),
+        operator: Operator { name: name.into(), login: name.to_lowercase().into(), host: host.into() },
+        ..world.desk_of_process(process.number)
+    })
+}

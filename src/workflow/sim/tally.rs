@@ -1,0 +1,134 @@
+//! What was met, counted: a simulation that meets nothing proves nothing.
+
+use super::gates::{Luck, Phase};
+use crate::domain::audit::Event;
+use std::collections::BTreeMap;
+
+/// What must have been met over many seeds, beside every fault and every place of a crash.
+const MET: [(&str, &str); 47] = [
+    ("applied", "mark_done"),
+    ("applied", "retry"),
+    ("applied", "escalate"),
+    ("refused", "mark_done"),
+    ("refused", "retry"),
+    ("refused", "escalate"),
+    ("failed", "mark_done"),
+    ("failed", "retry"),
+    ("failed", "escalate"),
+    ("recovered", "applied mark_done"),
+    ("recovered", "applied retry"),
+    ("recovered", "applied escalate"),
+    ("recovered", "refused mark_done"),
+    ("recovered", "refused retry"),
+    ("recovered", "failed mark_done"),
+    ("recovered", "failed retry"),
+    ("recovered", "failed escalate"),
+    ("recovered", "left open"),
+    ("intended", "advised mark_done"),
+    ("intended", "advised retry"),
+    ("intended", "insisted mark_done"),
+    ("intended", "insisted retry"),
+    ("verdict", "happened"),
+    ("verdict", "duplicated"),
+    ("verdict", "not_found"),
+    ("verdict", "pending"),
+    ("verdict", "failed"),
+    ("verdict", "unknown"),
+    ("advice", "mark_done"),
+    ("advice", "retry"),
+    ("advice", "wait"),
+    ("advice", "escalate"),
+    ("worker", "takes"),
+    ("worker", "acts"),
+    ("worker", "gives up"),
+    ("worker", "dies"),
+    ("worker", "falls asleep"),
+    ("worker", "ends"),
+    ("worker", "ends late and overwrites"),
+    ("worker", "ends, and leaves what is another's"),
+    ("worker", "ends without a row"),
+    ("worker", "by hand: deletes"),
+    ("worker", "by hand: makes anew"),
+    ("console", "its clock is set"),
+    ("console", "an errand is dropped"),
+    ("console", "begins under the number of its last process"),
+    ("console", "its number is another program's"),
+];
+
+/// How often what was met, over any number of seeds.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Tally {
+    pub seeds: u64,
+    pub steps: u64,
+    pub crashes: BTreeMap<(&'static str, Phase), u64>,
+    pub lucks: BTreeMap<(&'static str, Luck), u64>,
+    pub others: BTreeMap<(&'static str, String), u64>,
+}
+
+impl Tally {
+    /// Something was met once more.
+    pub(super) fn met(&mut self, what: &'static str, which: impl Into<String>) {
+        *self.others.entry((what, which.into())).or_default() += 1;
+    }
+
+    /// How often.
+    pub(super) fn count(&self, what: &'static str, which: &str) -> u64 {
+        self.others.get(&(what, which.to_owned())).copied().unwrap_or_default()
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.seeds += other.seeds;
+        self.steps += other.steps;
+        merge(&mut self.crashes, &other.crashes);
+        merge(&mut self.lucks, &other.lucks);
+        merge(&mut self.others, &other.others);
+    }
+
+    /// How many calls went wrong.
+    pub(super) fn faults(&self) -> u64 {
+        self.lucks.iter().filter(|((_, luck), _)| *luck != Luck::Good).map(|(_, count)| count).sum()
+    }
+
+    /// What should have been met and was not.
+    pub(super) fn missing(&self) -> Vec<String> {
+        let mut missing = Vec::new();
+        for call in Luck::CALLS {
+            for phase in [Phase::Before, Phase::After] {
+                let is_held = phase == Phase::Before || Luck::HELD_AFTER.contains(&call);
+                if is_held && !self.crashes.contains_key(&(call, phase)) {
+                    missing.push(format!("a crash {} {call} acted", phase.as_str()));
+                }
+            }
+            for luck in Luck::bad(call) {
+                if !self.lucks.contains_key(&(call, *luck)) {
+                    missing.push(format!("{call} that {}", luck.as_str()));
+                }
+            }
+        }
+        let expected = MET.iter();
+        let absent = expected.filter(|(what, which)| self.count(what, which) == 0);
+        missing.extend(absent.map(|(what, which)| format!("{what}: {which}")));
+        missing
+    }
+}
+
+/// An entry of the audit was met.
+pub(super) fn count_entry(tally: &mut Tally, event: Event, body: &serde_json::Value) {
+    let choice = body["choice"].as_str().unwrap_or_default().to_owned();
+    match event {
+        Event::Intended if body["check"]["advice"] == body["choice"] => {
+            tally.met("intended", format!("advised {choice}"));
+        }
+        Event::Intended => tally.met("intended", format!("insisted {choice}")),
+        Event::Applied => tally.met("applied", choice),
+        Event::Refused => tally.met("refused", choice),
+        Event::Failed => tally.met("failed", choice),
+        Event::Checked | Event::DryRun | Event::Unmasked => {}
+    }
+}
+
+fn merge<K: Ord + Clone>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        *into.entry(key.clone()).or_default() += count;
+    }
+}
