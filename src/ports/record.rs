@@ -2,6 +2,7 @@
 
 use crate::domain::audit::{Entry, NewEntry};
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 /// Where entries are kept.
@@ -9,6 +10,10 @@ use uuid::Uuid;
 pub trait Record: Send + Sync {
     /// Writes entries in one transaction and returns them in their places. When it returns, they are durable.
     async fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Entry>, RecordFault>;
+
+    /// Signs what this run has appended, at its end; does nothing where it appended nothing. A fault says why nothing is
+    /// signed: the entries are durable all the same.
+    async fn seal(&self, at: DateTime<Utc>) -> Result<(), RecordFault>;
 
     /// Decisions that were intended and have no outcome, oldest first.
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault>;
