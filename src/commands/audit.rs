@@ -122,24 +122,16 @@ fn entry_row(entry: &Entry) -> String {
 
 fn verify_file(common: &Common, arguments: &Verify) -> Result<Exit, Failure> {
     let key = arguments.key.as_deref().map(public_key).transpose()?;
-    let (path, verified) = match &arguments.export {
-        Some(export) => {
-            let key = match key {
-                Some(key) => Some(key),
-                // An auditor has neither configuration nor key; whoever wrote the export has both.
-                None => places(common).ok().and_then(|places| own_key(&places.seals).ok()),
-            };
-            let against = Against { key, copies: arguments.checkpoint.clone(), ..Against::default() };
-            (export.clone(), verify_export(export, &against)?)
-        }
-        None => {
-            let Places { audit, seals } = places(common)?;
-            let against = Against::of(&audit, &seals, key, arguments.checkpoint.clone())?;
-            let verified = verify(&audit, &against)?;
-            (audit, verified)
-        }
-    };
-    tell(&path, &verified)
+    let copies = arguments.checkpoint.clone();
+    if let Some(export) = &arguments.export {
+        // An auditor has neither configuration nor key; whoever wrote the export has both.
+        let own = || places(common).ok().and_then(|places| own_key(&places.seals).ok());
+        let against = Against { key: key.or_else(own), copies, ..Against::default() };
+        return tell(export, &verify_export(export, &against)?);
+    }
+    let Places { audit, seals } = places(common)?;
+    let against = Against::of(&audit, &seals, key, copies)?;
+    tell(&audit, &verify(&audit, &against)?)
 }
 
 fn tell(path: &Path, verified: &Verified) -> Result<Exit, Failure> {

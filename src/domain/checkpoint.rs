@@ -144,7 +144,7 @@ pub fn prev_of(last: Option<&Signed>) -> String {
 /// What checkpoints say a chain must be, in the order of its entries, and how much of it they have vouched for so far.
 #[derive(Debug, Clone, Default)]
 pub struct Marks {
-    marks: Vec<Checkpoint>,
+    in_order: Vec<Checkpoint>,
     next: usize,
     sound: Option<usize>,
 }
@@ -152,22 +152,22 @@ pub struct Marks {
 impl Marks {
     /// The marks of checkpoints from anywhere: a line that is kept in several places counts once.
     pub fn new(checkpoints: impl IntoIterator<Item = Checkpoint>) -> Self {
-        let mut marks: Vec<Checkpoint> = checkpoints.into_iter().collect();
-        marks.sort_by(|one, other| (one.entries, &one.at).cmp(&(other.entries, &other.at)));
-        marks.dedup();
-        Self { marks, next: 0, sound: None }
+        let mut in_order: Vec<Checkpoint> = checkpoints.into_iter().collect();
+        in_order.sort_by(|one, other| (one.entries, &one.at).cmp(&(other.entries, &other.at)));
+        in_order.dedup();
+        Self { in_order, next: 0, sound: None }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.marks.len()
+        self.in_order.len()
     }
 
     /// Compares a chain of so many entries with what was signed of it. To be called after each entry, until it finds
     /// something: an entry that is not what was signed makes every later one another.
     pub fn look(&mut self, count: i64, head: &str) -> Option<Break> {
         if count == 1
-            && let Some(other) = self.marks.iter().find(|mark| mark.audit != head)
+            && let Some(other) = self.in_order.iter().find(|mark| mark.audit != head)
         {
             let what = format!(
                 "is not what was signed: the checkpoint of {} is of an audit that begins with another entry",
@@ -175,7 +175,7 @@ impl Marks {
             );
             return Some(Break { seq: 1, what });
         }
-        while let Some(mark) = self.marks.get(self.next).filter(|mark| mark.entries == count) {
+        while let Some(mark) = self.in_order.get(self.next).filter(|mark| mark.entries == count) {
             if mark.head != head {
                 let first = self.sound().map_or(0, |mark| mark.entries) + 1;
                 let what = format!(
@@ -192,7 +192,7 @@ impl Marks {
 
     /// What is missing at the end of a chain that is whole in itself.
     pub fn missing_after(&self, count: i64) -> Option<Break> {
-        let last = self.marks.last().filter(|mark| mark.entries > count)?;
+        let last = self.in_order.last().filter(|mark| mark.entries > count)?;
         let mut what =
             format!("is missing: a checkpoint of {} says that there were {} entries", last.at, last.entries);
         let sound = self.sound().map_or(0, |mark| mark.entries);
@@ -204,12 +204,12 @@ impl Marks {
 
     /// The last checkpoint that fitted.
     pub fn sound(&self) -> Option<&Checkpoint> {
-        self.marks.get(self.sound?)
+        self.in_order.get(self.sound?)
     }
 
     /// The seals of the file's bytes that hold for a chain of exactly so many entries.
     pub fn file_seals(&self, count: i64) -> impl Iterator<Item = (&str, &FileSeal)> {
-        self.marks
+        self.in_order
             .iter()
             .filter(move |mark| mark.entries == count)
             .filter_map(|mark| Some((mark.at.as_str(), mark.file.as_ref()?)))

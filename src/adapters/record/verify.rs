@@ -9,7 +9,7 @@ pub mod signed;
 pub(super) mod walk;
 
 use self::signed::{Against, Signatures};
-use self::walk::{Stop, follow_page, next_seq, read_page};
+use self::walk::{Pages, Stop};
 use super::append::highest_ever;
 use super::schema::{self, TABLES};
 use super::{absolute, fault};
@@ -63,6 +63,14 @@ impl Verified {
             Flaw::File(_) | Flaw::Checkpoints(_) => None,
         });
         numbers.min()
+    }
+
+    fn take_flaws_of_checkpoints(&mut self, flaws: Vec<String>, against: &Against) {
+        self.flaws.extend(flaws.into_iter().map(Flaw::Checkpoints));
+        if against.must_be_signed && self.is_whole() && self.signatures.count == 0 {
+            let what = "there is none, so nothing shows whether the end is missing";
+            self.flaws.push(Flaw::Checkpoints(what.to_owned()));
+        }
     }
 
     fn take(&mut self, walk: &Walk) {
@@ -139,7 +147,7 @@ fn look_at_all(
     let walked = walk_pages(connection, &mut walk, &mut comparison);
     verified.take(&walk);
     comparison.end(walked, path, verified)?;
-    verified.flaws.extend(flaws.into_iter().map(Flaw::Checkpoints));
+    verified.take_flaws_of_checkpoints(flaws, against);
     if verified.is_whole() {
         signed::look_at_bytes(path, connection, &comparison.marks, verified)?;
     }
@@ -236,12 +244,11 @@ fn objects_of(connection: &Connection) -> rusqlite::Result<BTreeSet<Object>> {
 }
 
 fn walk_pages(connection: &mut Connection, walk: &mut Walk, comparison: &mut Comparison) -> Result<(), Stop> {
+    let mut pages = Pages::from(walk);
     loop {
         // The last page and the end are looked at in one transaction, so that nobody appends between them.
         let transaction = connection.transaction()?;
-        let page = read_page(&transaction, next_seq(walk))?;
-        follow_page(&page.entries, walk, &mut |walk| comparison.see(walk))?;
-        if page.is_last {
+        if pages.step(&transaction, walk, &mut |walk| comparison.see(walk))? {
             return look_at_end(&transaction, walk);
         }
     }

@@ -247,18 +247,17 @@ async fn checkpoints_cannot_be_forged_shortened_or_moved() {
     let audit = signed_audit().await;
     let own = audit.against.own.clone().unwrap();
     let whole = std::fs::read_to_string(&own).unwrap();
-    let lines: Vec<&str> = whole.lines().collect();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let cut = lines[3].len() / 2;
-    let lines_of = |wanted: &[&str]| wanted.iter().map(|line| format!("{line}\n")).collect::<String>();
     let gone = "the one of 2027-01-15T08:00:03Z for 60 entries, remembered in";
     let out_of_order = "line 2 does not follow the one before it: lines were removed, added or moved";
     for (changed, told) in [
         (String::new(), "it is empty, and it never is once something was signed"),
-        (lines_of(&lines[..3]), gone),
-        (lines_of(&[lines[0], lines[2], lines[1], lines[3]]), out_of_order),
-        (lines_of(&[lines[0], lines[2], lines[3]]), out_of_order),
-        (lines_of(&lines[1..]), "line 1 does not follow the one before it"),
-        (format!("{whole}{}", lines_of(&lines[3..])), "line 5 does not follow the one before it"),
+        (lines[..3].concat(), gone),
+        ([lines[0], lines[2], lines[1], lines[3]].concat(), out_of_order),
+        ([lines[0], lines[2], lines[3]].concat(), out_of_order),
+        (lines[1..].concat(), "line 1 does not follow the one before it"),
+        (format!("{whole}{}", lines[3..].concat()), "line 5 does not follow the one before it"),
         (whole[..whole.len() - cut].to_owned(), "line 4 is cut off"),
         (
             whole.replace("\"entries\":60", "\"entries\":45"),
@@ -278,8 +277,7 @@ async fn checkpoints_cannot_be_forged_shortened_or_moved() {
         assert_eq!(verified.first_bad(), None, "the entries are whole: {flaws:?}");
     }
     std::fs::remove_file(&own).unwrap();
-    let against = Against { own: None, ..audit.against.clone() };
-    let told = verify(&audit.path, &against).unwrap().flaws[0].to_string();
+    let told = audit.verify().unwrap().flaws[0].to_string();
     assert!(told.contains(gone), "{told}");
     std::fs::write(&own, &whole).unwrap();
     assert!(audit.verify().unwrap().is_whole());
@@ -304,13 +302,13 @@ async fn a_copy_that_was_kept_elsewhere_shows_what_this_machine_forgot() {
     let own = audit.against.own.clone().unwrap();
     let whole = std::fs::read_to_string(&own).unwrap();
     let copy = own.with_extension("copy");
-    std::fs::write(&copy, whole.lines().last().map(|line| format!("{line}\n")).unwrap()).unwrap();
+    std::fs::write(&copy, whole.split_inclusive('\n').next_back().unwrap()).unwrap();
     tamper(
         &audit.path,
         "DELETE FROM entries WHERE seq > 45; DELETE FROM attachments WHERE seq > 45;
                          UPDATE sqlite_sequence SET seq = 45",
     );
-    std::fs::write(&own, whole.lines().take(3).map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    std::fs::write(&own, whole.split_inclusive('\n').take(3).collect::<String>()).unwrap();
     let fooled = Against { witness: None, ..audit.against.clone() };
     // Every byte of the third seal's file would have to be restored too; without that seal nothing shows.
     let without_bytes = verify(&audit.path, &fooled).unwrap();
@@ -337,6 +335,10 @@ async fn without_the_key_checkpoints_are_not_believed() {
     let keyless = Against { key: None, ..audit.against.clone() };
     let fault = verify(&audit.path, &keyless).unwrap_err();
     assert!(fault.what.ends_with("its checkpoints cannot be checked, because there is no key"), "{fault:?}");
+    std::fs::remove_file(audit.against.own.as_ref().unwrap()).unwrap();
+    let key_alone = Against { witness: None, must_be_signed: true, ..audit.against.clone() };
+    let told = verify(&audit.path, &key_alone).unwrap().flaws[0].to_string();
+    assert_eq!(told, "checkpoints: there is none, so nothing shows whether the end is missing");
     let missing = Against { copies: vec![audit.path.with_extension("none")], ..audit.against };
     assert!(verify(&audit.path, &missing).unwrap_err().what.contains("audit.none cannot be read"));
 }

@@ -2,7 +2,7 @@
 
 use super::signed::Against;
 use super::walk::{Kept, KeptTexts, Stop, Whole, follow_page};
-use super::{Comparison, Flaw, Verified};
+use super::{Comparison, Verified};
 use crate::adapters::record::append::sha256_of;
 use crate::adapters::record::checkpoints::{ENTRY_BEGINS, EXPORT_LINE_BYTES_MAX, next_line};
 use crate::adapters::record::export::read_line;
@@ -28,7 +28,7 @@ pub fn verify_export(path: &Path, against: &Against) -> Result<Verified, RecordF
     let path = absolute(path)?;
     let mut copies = against.copies.clone();
     copies.push(path.clone());
-    let against = Against { key: against.key, copies, ..Against::default() };
+    let against = Against { key: against.key, copies, must_be_signed: true, ..Against::default() };
     let (marks, flaws) = against.read(&path)?;
     let mut comparison = Comparison::new(marks);
     let (mut walk, mut verified) = (Walk::default(), Verified::nothing_yet());
@@ -36,12 +36,7 @@ pub fn verify_export(path: &Path, against: &Against) -> Result<Verified, RecordF
         .map_err(|io| fault::of_io(&path, "the export cannot be read", &io))?;
     verified.take(&walk);
     comparison.end(walked, &path, &mut verified)?;
-    verified.flaws.extend(flaws.into_iter().map(Flaw::Checkpoints));
-    if verified.is_whole() && verified.signatures.count == 0 {
-        verified.flaws.push(Flaw::Checkpoints(
-            "there is none in this export, so nothing shows whether its end is missing".to_owned(),
-        ));
-    }
+    verified.take_flaws_of_checkpoints(flaws, &against);
     Ok(verified)
 }
 

@@ -17,12 +17,14 @@ use std::path::{Path, PathBuf};
 pub struct Against {
     /// What signatures are checked with.
     pub key: Option<PublicKey>,
-    /// The audit's own file of checkpoints.
+    /// The audit's own file of checkpoints, where there is one.
     pub own: Option<PathBuf>,
     /// The last checkpoint that is remembered beside the private key.
     pub witness: Option<PathBuf>,
     /// Checkpoints that were kept elsewhere.
     pub copies: Vec<PathBuf>,
+    /// Whether there must be some: whoever brings a key of their own knows that something was signed.
+    pub must_be_signed: bool,
 }
 
 impl Against {
@@ -42,12 +44,12 @@ impl Against {
             (None, Some(file)) => own_key(&audit, file)?,
         };
         let witness = own_key.and(seals.key.as_ref()).map(|file| checkpoints::witness_of(file, &audit));
-        let is_there = seals.checkpoints.exists();
         Ok(Self {
             key: other_key.or(own_key),
-            own: is_there.then(|| seals.checkpoints.clone()),
+            own: Some(seals.checkpoints.clone()),
             witness,
             copies,
+            must_be_signed: other_key.is_some(),
         })
     }
 
@@ -59,12 +61,14 @@ impl Against {
                 .map_err(|io| fault::unreadable_checkpoints(audit, witness, &io))?
                 .map(|line| (witness, line)),
         };
-        if self.own.is_none() && self.copies.is_empty() && remembered.is_none() {
+        // Looked for only now: what is remembered was written to the audit's own file before.
+        let own = self.own.as_ref().filter(|own| own.exists());
+        if own.is_none() && self.copies.is_empty() && remembered.is_none() {
             return Ok((Marks::default(), Vec::new()));
         }
         let key = self.key.ok_or_else(|| fault::no_key_to_check(audit))?;
         let (mut all, mut flaws) = (Vec::new(), Vec::new());
-        let own = self.own.as_ref().map(|own| (own, Kind::Own));
+        let own = own.map(|own| (own, Kind::Own));
         let mut own_checkpoints = Vec::new();
         for (file, kind) in own.into_iter().chain(self.copies.iter().map(|copy| (copy, Kind::Copy))) {
             let found = read_file(audit, file, kind, key)?;

@@ -60,11 +60,10 @@ pub(super) struct KeptTexts {
 }
 
 /// Some entries in a row.
-#[derive(Debug)]
-pub(super) struct Page {
-    pub(super) entries: Vec<Whole>,
+struct Page {
+    entries: Vec<Whole>,
     /// Whether nothing comes after them.
-    pub(super) is_last: bool,
+    is_last: bool,
 }
 
 /// Follows the chain from where the walk is to the end, and shows the walk after each entry.
@@ -73,22 +72,56 @@ pub(in crate::adapters::record) fn follow(
     walk: &mut Walk,
     mut seen: impl FnMut(&Walk),
 ) -> Result<(), Stop> {
+    let mut pages = Pages::from(walk);
     loop {
-        let page = read_page(connection, next_seq(walk))?;
-        follow_page(&page.entries, walk, &mut seen)?;
-        if page.is_last {
+        let is_last = pages.step(connection, walk, &mut seen)?;
+        if is_last {
             return Ok(());
         }
     }
 }
 
-/// Where to read on. An entry with a number below the first would be a foreign one: begin below it.
-pub(super) fn next_seq(walk: &Walk) -> i64 {
-    if walk.count() == 0 { i64::MIN } else { walk.count() + 1 }
+/// The pages of a chain: while one is read, the one before it is looked at on the other processors.
+#[derive(Debug)]
+pub(super) struct Pages {
+    waiting: Vec<Whole>,
+    from: i64,
+}
+
+impl Pages {
+    /// From where the walk is. An entry with a number below the first would be a foreign one: begin below it.
+    pub(super) fn from(walk: &Walk) -> Self {
+        let from = if walk.count() == 0 { i64::MIN } else { walk.count() + 1 };
+        Self { waiting: Vec::new(), from }
+    }
+
+    /// Reads a page and follows the one before it; says whether that was the last, which is then followed too.
+    pub(super) fn step(
+        &mut self,
+        connection: &Connection,
+        walk: &mut Walk,
+        seen: &mut impl FnMut(&Walk),
+    ) -> Result<bool, Stop> {
+        let before = std::mem::take(&mut self.waiting);
+        let mut looked = Vec::new();
+        let page = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| looked = look_at(&before));
+            read_page(connection, self.from)
+        });
+        // What was read before comes first, also where nothing more can be read.
+        follow_looked(looked, walk, seen)?;
+        let page = page?;
+        if page.is_last {
+            return follow_page(&page.entries, walk, seen).map(|()| true);
+        }
+        self.from = page.entries.last().map_or(self.from, |last| last.seq.saturating_add(1));
+        self.waiting = page.entries;
+        Ok(false)
+    }
 }
 
 /// Reads the entries from a number on, and the attachments beside them.
-pub(super) fn read_page(connection: &Connection, from: i64) -> rusqlite::Result<Page> {
+fn read_page(connection: &Connection, from: i64) -> rusqlite::Result<Page> {
     let asked = format!("SELECT {COLUMNS} FROM entries WHERE seq >= ?1 ORDER BY seq LIMIT ?2");
     let mut statement = connection.prepare_cached(&asked)?;
     let mut rows = statement.query([from, PAGE_ENTRIES])?;
@@ -154,22 +187,40 @@ pub(super) fn follow_page(
     walk: &mut Walk,
     seen: &mut impl FnMut(&Walk),
 ) -> Result<(), Stop> {
-    let looked: Vec<Result<_, Stop>> = entries
+    follow_looked(look_at(entries), walk, seen)
+}
+
+/// What can be said of an entry by itself: its hash, and what is wrong with its attachments.
+struct Looked<'a> {
+    entry: &'a Entry,
+    expected_hash: String,
+    wrong_beside: Option<String>,
+}
+
+fn look_at(entries: &[Whole]) -> Vec<Result<Looked<'_>, Stop>> {
+    entries
         .par_iter()
         .map(|whole| {
             let entry = whole.entry.as_ref().map_err(|what| Stop::at(whole.seq, what.clone()))?;
-            Ok((entry, entry.expected_hash(), look_at_attachments(entry, &whole.beside)))
+            let wrong_beside = look_at_attachments(entry, &whole.beside);
+            Ok(Looked { entry, expected_hash: entry.expected_hash(), wrong_beside })
         })
-        .collect();
+        .collect()
+}
+
+fn follow_looked(
+    looked: Vec<Result<Looked<'_>, Stop>>,
+    walk: &mut Walk,
+    seen: &mut impl FnMut(&Walk),
+) -> Result<(), Stop> {
     for looked in looked {
-        let (entry, expected_hash, wrong_beside) = looked?;
-        let mut next = walk.clone();
-        next.step_hashed(entry, &expected_hash).map_err(Stop::Entry)?;
+        let Looked { entry, expected_hash, wrong_beside } = looked?;
         if let Some(what) = wrong_beside {
+            // Not counted, because it is not as it was written; but what is wrong with its place comes first.
+            walk.clone().step_hashed(entry, &expected_hash).map_err(Stop::Entry)?;
             return Err(Stop::at(entry.seq, what));
         }
-        // Counted only now: an entry whose attachments are wrong is not as it was written.
-        *walk = next;
+        walk.step_hashed(entry, &expected_hash).map_err(Stop::Entry)?;
         seen(walk);
     }
     Ok(())
