@@ -17,6 +17,8 @@ const LINE_BYTES_MAX: u64 = 4_096;
 pub(super) const EXPORT_LINE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// How many lines are looked at at once.
 const LINES_AT_ONCE: usize = 1_000;
+/// Fewer lines than these are looked at sooner than they are handed to other processors.
+const ALONE_BELOW: usize = 20;
 /// What a line of an export that is an entry begins with.
 pub(super) const ENTRY_BEGINS: &[u8] = b"{\"seq\":";
 
@@ -56,7 +58,12 @@ pub(super) fn read(path: &Path, kind: Kind, key: PublicKey) -> io::Result<Found>
         if lines.is_empty() {
             break;
         }
-        let parsed: Vec<_> = lines.par_iter().map(|(number, line)| (*number, parse(line, key))).collect();
+        let parse_one = |(number, line): &(usize, Vec<u8>)| (*number, parse(line, key));
+        let parsed: Vec<_> = if lines.len() < ALONE_BELOW {
+            lines.iter().map(parse_one).collect()
+        } else {
+            lines.par_iter().map(parse_one).collect()
+        };
         for (number, parsed) in parsed {
             found.take(number, parsed, kind, &mut prev);
         }

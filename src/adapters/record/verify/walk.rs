@@ -13,6 +13,9 @@ pub(super) const PAGE_ENTRIES: i64 = 2_000;
 /// How many bytes of entries and attachments a page holds at most, but for its last entry: what bounds the memory.
 const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Fewer entries than these are looked at sooner than they are handed to other processors.
+const ALONE_BELOW: usize = 200;
+
 /// Why a walk ended before the end.
 #[derive(Debug)]
 pub(in crate::adapters::record) enum Stop {
@@ -104,10 +107,14 @@ impl Pages {
     ) -> Result<bool, Stop> {
         let before = std::mem::take(&mut self.waiting);
         let mut looked = Vec::new();
-        let page = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| looked = look_at(&before));
+        let page = if before.is_empty() {
             read_page(connection, self.from)
-        });
+        } else {
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| looked = look_at(&before));
+                read_page(connection, self.from)
+            })
+        };
         // What was read before comes first, also where nothing more can be read.
         follow_looked(looked, walk, seen)?;
         let page = page?;
@@ -198,14 +205,16 @@ struct Looked<'a> {
 }
 
 fn look_at(entries: &[Whole]) -> Vec<Result<Looked<'_>, Stop>> {
-    entries
-        .par_iter()
-        .map(|whole| {
-            let entry = whole.entry.as_ref().map_err(|what| Stop::at(whole.seq, what.clone()))?;
-            let wrong_beside = look_at_attachments(entry, &whole.beside);
-            Ok(Looked { entry, expected_hash: entry.expected_hash(), wrong_beside })
-        })
-        .collect()
+    if entries.len() < ALONE_BELOW {
+        return entries.iter().map(look_at_one).collect();
+    }
+    entries.par_iter().map(look_at_one).collect()
+}
+
+fn look_at_one(whole: &Whole) -> Result<Looked<'_>, Stop> {
+    let entry = whole.entry.as_ref().map_err(|what| Stop::at(whole.seq, what.clone()))?;
+    let wrong_beside = look_at_attachments(entry, &whole.beside);
+    Ok(Looked { entry, expected_hash: entry.expected_hash(), wrong_beside })
 }
 
 fn follow_looked(
