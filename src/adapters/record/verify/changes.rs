@@ -117,12 +117,17 @@ async fn a_signed_audit_is_whole_to_its_last_byte() {
     assert_eq!(std::fs::read(&audit.path).unwrap(), audit.sealed);
 }
 
-/// A byte changed at 2,000 seeded places all over the file, used or not.
+/// A byte changed at 2,000 seeded places all over the file, used or not: 500 a seed.
+#[rstest::rstest]
+#[case::head_first(1)]
+#[case::second(2)]
+#[case::third(3)]
+#[case::fourth(4)]
 #[tokio::test]
-async fn every_changed_byte_is_found() {
-    const CHANGES: usize = 2_000;
+async fn every_changed_byte_is_found(#[case] seed: u64) {
+    const CHANGES: usize = 500;
     let audit = signed_audit().await;
-    let mut random: u64 = 0x5eed;
+    let mut random = seed;
     let mut next = || {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(random >> 33).unwrap()
@@ -130,7 +135,7 @@ async fn every_changed_byte_is_found() {
     let (mut in_entries, mut in_the_file, mut refused) = (0, 0, 0);
     for change in 0..CHANGES {
         // The head of the file first of all, byte by byte.
-        let at = if change < 100 { change } else { next() % audit.sealed.len() };
+        let at = if seed == 1 && change < 100 { change } else { next() % audit.sealed.len() };
         let mut bytes = audit.sealed.clone();
         bytes[at] ^= u8::try_from(next() % 255 + 1).unwrap();
         std::fs::write(&audit.path, bytes).unwrap();
