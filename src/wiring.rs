@@ -2,7 +2,7 @@
 
 use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
 use crate::adapters::receipts::FileReceipts;
-use crate::adapters::record::SqliteRecord;
+use crate::adapters::record::{Seals, SqliteRecord};
 use crate::adapters::sqlite::SqliteSource;
 use crate::adapters::system::{self, SystemClock};
 use crate::config::kind::Kind;
@@ -102,7 +102,13 @@ fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, Rec
             do_next: "Report this.".to_owned(),
         });
     }
-    SqliteRecord::open(&settings.audit).map(|record| Arc::new(record) as Arc<dyn Record>)
+    let record = SqliteRecord::open(&settings.audit)?.signed(seals(settings));
+    Ok(Arc::new(record))
+}
+
+/// Where the audit's checkpoints and their key are.
+pub fn seals(settings: &Settings) -> Seals {
+    Seals::of(&settings.audit, settings.audit_key.clone(), settings.audit_checkpoints.clone())
 }
 
 fn escalation(

@@ -205,13 +205,29 @@ pub enum AuditAction {
         json: bool,
     },
     /// Find any change, removal or reordering. Ends with 1 when there is one.
-    Verify,
+    Verify(Verify),
+    /// The public half of the key that signs the audit, and its fingerprint: keep a copy elsewhere.
+    Key,
     /// Everything, oldest first.
     Export {
         /// As what.
         #[arg(long, default_value = "json", value_name = "FORMAT")]
         format: ExportFormat,
     },
+}
+
+/// `audit verify`
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// Checkpoints that were kept elsewhere, or an export. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Vec<PathBuf>,
+    /// A copy of the public key, instead of this machine's.
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Verify an export (JSON Lines) instead of the audit.
+    #[arg(long, value_name = "FILE", conflicts_with = "audit_file")]
+    pub export: Option<PathBuf>,
 }
 
 /// How the audit is exported.

@@ -1,35 +1,57 @@
 //! `unstuck audit`: the record.
 
-use super::arguments::{Audit, AuditAction, Common, ExportFormat};
+use super::arguments::{Audit, AuditAction, Common, ExportFormat, Verify};
 use super::failure::{Exit, Failure};
 use super::session;
-use crate::adapters::record::SqliteRecord;
-use crate::adapters::record::export::{export_csv, export_json_lines};
-use crate::adapters::record::verify::verify;
+use crate::adapters::record::export::{export_checkpoints, export_csv, export_json_lines};
+use crate::adapters::record::key::{self, KeyState};
+use crate::adapters::record::verify::export::verify_export;
+use crate::adapters::record::verify::signed::{Against, Bytes};
+use crate::adapters::record::verify::{Verified, verify};
+use crate::adapters::record::{Seals, SqliteRecord};
+use crate::config::load::{Folders, key_of};
 use crate::domain::audit::Entry;
+use crate::domain::signing::PublicKey;
 use crate::domain::text::{clean, clean_cut};
 use crate::output::{json, say};
 use crate::ports::record::Record;
+use crate::wiring::seals;
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Lists, verifies or exports.
 pub(super) async fn run(common: &Common, arguments: &Audit) -> Result<Exit, Failure> {
-    let path = audit_path(common)?;
     let result = match &arguments.action {
-        AuditAction::List { key, limit, json } => list(&path, key.as_deref(), *limit, *json).await,
-        AuditAction::Verify => verify_file(&path),
-        AuditAction::Export { format } => export_file(&path, *format),
+        AuditAction::List { key, limit, json } => {
+            list(&places(common)?.audit, key.as_deref(), *limit, *json).await
+        }
+        AuditAction::Verify(arguments) => verify_file(common, arguments),
+        AuditAction::Key => print_key(&places(common)?),
+        AuditAction::Export { format } => export_file(&places(common)?, *format),
     };
     session::end(result)
 }
 
-/// The audit's place: named, or the configuration's. A database to look into has none of its own.
-fn audit_path(common: &Common) -> Result<PathBuf, Failure> {
+/// Where the audit is, and what belongs to it.
+struct Places {
+    audit: PathBuf,
+    seals: Seals,
+}
+
+/// The places that the configuration names. An audit that is named needs none; its key is then where it is by default.
+fn places(common: &Common) -> Result<Places, Failure> {
+    let folders = Folders::of_platform().ok();
+    let has_file = folders.as_ref().is_some_and(|folders| folders.config_file().exists());
     match &common.audit_file {
-        Some(path) => Ok(path.clone()),
-        None => Ok(session::settings(common)?.audit),
+        Some(audit) if common.config.is_none() && !has_file => {
+            let key = folders.and_then(|folders| key_of(&folders.audit_file()));
+            Ok(Places { audit: audit.clone(), seals: Seals::of(audit, key, None) })
+        }
+        _ => {
+            let settings = session::settings(common)?;
+            Ok(Places { seals: seals(&settings), audit: settings.audit })
+        }
     }
 }
 
@@ -98,14 +120,28 @@ fn entry_row(entry: &Entry) -> String {
     .to_owned()
 }
 
-fn verify_file(path: &Path) -> Result<Exit, Failure> {
-    let verified = verify(path)?;
+fn verify_file(common: &Common, arguments: &Verify) -> Result<Exit, Failure> {
+    let key = arguments.key.as_deref().map(public_key).transpose()?;
+    let copies = arguments.checkpoint.clone();
+    if let Some(export) = &arguments.export {
+        // An auditor has neither configuration nor key; whoever wrote the export has both.
+        let own = || places(common).ok().and_then(|places| own_key(&places.seals).ok());
+        let against = Against { key: key.or_else(own), copies, ..Against::default() };
+        return tell(export, &verify_export(export, &against)?);
+    }
+    let Places { audit, seals } = places(common)?;
+    let against = Against::of(&audit, &seals, key, copies)?;
+    tell(&audit, &verify(&audit, &against)?)
+}
+
+fn tell(path: &Path, verified: &Verified) -> Result<Exit, Failure> {
     let shown = clean(&path.display().to_string());
     if verified.is_whole() {
         say::line(format_args!(
             "{shown}: {} entries, the chain is whole (head {})",
             verified.entries, verified.head
         ))?;
+        say::line(format_args!("{shown}: {}", signatures_in_words(verified)))?;
         return Ok(Exit::Fine);
     }
     for flaw in &verified.flaws {
@@ -118,15 +154,74 @@ fn verify_file(path: &Path) -> Result<Exit, Failure> {
     ))
 }
 
-fn export_file(path: &Path, format: ExportFormat) -> Result<Exit, Failure> {
+/// What the checkpoints add to a whole chain, and what they do not reach.
+fn signatures_in_words(verified: &Verified) -> String {
+    let signatures = &verified.signatures;
+    let Some(last) = &signatures.last else {
+        return "nothing is signed, so a chain written anew as a whole would not show".to_owned();
+    };
+    let after = match verified.entries - last.entries {
+        0 => "no entry after it".to_owned(),
+        count => format!("{count} entries after the last checkpoint"),
+    };
+    let bytes = match signatures.bytes {
+        Bytes::AsSealed => ", every byte of the file is as it was sealed",
+        Bytes::Unsealed => "",
+    };
+    format!(
+        "{} checkpoints fit, the last of {} for {} entries, {after}{bytes}",
+        signatures.count, last.at, last.entries
+    )
+}
+
+fn public_key(file: &Path) -> Result<PublicKey, Failure> {
+    key::read_public(file).map_err(|why| {
+        Failure::new(
+            Exit::Unreachable,
+            format!("the key {} {why}", file.display()),
+            "Name the file that `unstuck audit key` was written to.",
+        )
+    })
+}
+
+/// This machine's key, its public half.
+fn own_key(seals: &Seals) -> Result<PublicKey, Failure> {
+    let Some(file) = &seals.key else {
+        return Err(Failure::usage(
+            "there is no home folder for the key",
+            "Set $HOME, or name a file as `key` in the configuration's `[audit]`.",
+        ));
+    };
+    let why = match key::look(file) {
+        Ok(KeyState::Private(key) | KeyState::Shared(key)) => return Ok(key),
+        Ok(KeyState::Missing) => "does not exist".to_owned(),
+        Err(why) => why,
+    };
+    Err(Failure::new(
+        Exit::Unreachable,
+        format!("the key {} {why}", file.display()),
+        "Check the path; the key is made when something is put on record for the first time.",
+    ))
+}
+
+fn print_key(places: &Places) -> Result<Exit, Failure> {
+    let key = own_key(&places.seals)?;
+    say::line(format_args!("fingerprint: {}", key.fingerprint()))?;
+    say::text(key.to_text())?;
+    Ok(Exit::Fine)
+}
+
+fn export_file(places: &Places, format: ExportFormat) -> Result<Exit, Failure> {
+    let path = &places.audit;
     let mut out = Heard { out: BufWriter::new(std::io::stdout()), gone: false };
     let exported = match format {
-        ExportFormat::Json => export_json_lines(path, &mut out),
-        ExportFormat::Csv => export_csv(path, &mut out),
+        ExportFormat::Json => export_json_lines(path, &mut out)
+            .and_then(|entries| export_checkpoints(path, &places.seals.checkpoints, entries, &mut out)),
+        ExportFormat::Csv => export_csv(path, &mut out).map(|_| ()),
     };
     match exported {
         Err(_) if out.gone => Ok(Exit::Fine),
-        other => Ok(other.map(|_| Exit::Fine)?),
+        other => Ok(other.map(|()| Exit::Fine)?),
     }
 }
 

@@ -25,18 +25,24 @@ const FINDINGS_HELD_MAX: usize = 20_000;
 pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Failure> {
     let filter = session::filter(arguments.filter.as_deref())?;
     let settings = session::settings(common)?;
-    let desk = session::desk(common, &settings, AuditUse::Write)?;
     let stop = session::stop_token()?;
-    let mut run = Run {
-        desk: &desk,
-        filter,
-        stop,
-        printer: Printer::of_checks(arguments.format),
-        troubles: Troubles::of(&settings),
-        findings_count: 0,
-        told: BTreeSet::new(),
-    };
-    let sources = session::sources(&desk, arguments.source.as_deref())?;
+    session::at_desk(common, &settings, AuditUse::Write, async |desk| {
+        let run = Run {
+            desk,
+            filter,
+            stop,
+            printer: Printer::of_checks(arguments.format),
+            troubles: Troubles::of(&settings),
+            findings_count: 0,
+            told: BTreeSet::new(),
+        };
+        check(run, arguments).await
+    })
+    .await
+}
+
+async fn check(mut run: Run<'_>, arguments: &Check) -> Result<Exit, Failure> {
+    let sources = session::sources(run.desk, arguments.source.as_deref())?;
     if arguments.all {
         run.check_findings(&sources).await?;
     } else {

@@ -14,13 +14,12 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     if let Some(fault) = settings.unread.first() {
         return Err(fault.clone().into());
     }
-    let desk = session::desk(common, &settings, AuditUse::Write)?;
-    open(desk, None).await
+    session::at_desk(common, &settings, AuditUse::Write, async |desk| open(desk, None).await).await
 }
 
 /// Opens the console on a desk.
-pub(super) async fn open(desk: Arc<Desk>, title: Option<String>) -> Result<Exit, Failure> {
+pub(super) async fn open(desk: &Arc<Desk>, title: Option<String>) -> Result<Exit, Failure> {
     let options = event_loop::Options { title, no_color: system::wants_no_color() };
-    event_loop::run(desk, options).await?;
+    event_loop::run(Arc::clone(desk), options).await?;
     Ok(Exit::Fine)
 }

@@ -31,18 +31,20 @@ pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Fai
     if let Some(fault) = settings.unread.first() {
         return Err(fault.clone().into());
     }
-    let desk = session::desk(common, &settings, AuditUse::Write)?;
-    if desk.read_only && !arguments.dry_run {
-        return Err(settle::OrderFault::ReadOnly.into());
-    }
-    if !arguments.dry_run && desk.record.is_ok() {
-        session::recover(&desk).await?;
-    }
-    let choice = choice_of(arguments.choice);
-    match &arguments.key {
-        Some(key) => one(&desk, arguments, choice, reason, key).await,
-        None => many(&desk, &settings, arguments, choice, reason).await,
-    }
+    session::at_desk(common, &settings, AuditUse::Write, async |desk| {
+        if desk.read_only && !arguments.dry_run {
+            return Err(settle::OrderFault::ReadOnly.into());
+        }
+        if !arguments.dry_run && desk.record.is_ok() {
+            session::recover(desk).await?;
+        }
+        let choice = choice_of(arguments.choice);
+        match &arguments.key {
+            Some(key) => one(desk, arguments, choice, reason, key).await,
+            None => many(desk, &settings, arguments, choice, reason).await,
+        }
+    })
+    .await
 }
 
 fn choice_of(arguments: ChoiceArguments) -> Choice {

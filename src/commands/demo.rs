@@ -20,12 +20,14 @@ use std::sync::Arc;
 /// Sets the stage, then opens the console on it or prints the score.
 pub(super) async fn run(common: &Common, arguments: &Demo) -> Result<Exit, Failure> {
     let stage = Stage::set(arguments.seed, arguments.items, SystemClock.now()).await?;
-    let desk = session::desk(common, &stage.settings, AuditUse::Write)?;
-    if arguments.headless {
-        return headless(&stage, &desk, arguments.seed).await;
-    }
-    let title = format!("demo, seed {}, in {}", arguments.seed, stage.folder.path().display());
-    super::console::open(desk, Some(title)).await
+    session::at_desk(common, &stage.settings, AuditUse::Write, async |desk| {
+        if arguments.headless {
+            return headless(&stage, desk, arguments.seed).await;
+        }
+        let title = format!("demo, seed {}, in {}", arguments.seed, stage.folder.path().display());
+        super::console::open(desk, Some(title)).await
+    })
+    .await
 }
 
 async fn headless(stage: &Stage, desk: &Desk, seed: u64) -> Result<Exit, Failure> {

@@ -3,6 +3,8 @@
 use super::arguments::{Common, Doctor};
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
+use crate::adapters::record::key::{self, KeyState};
+use crate::config::Settings;
 use crate::domain::evidence::Answer;
 use crate::domain::text::clean;
 use crate::output::{json, say};
@@ -11,6 +13,7 @@ use crate::ports::source::{Examined, Health};
 use crate::workflow::Desk;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// A reference that no item has: asking for it shows that a provider answers, and changes nothing.
 const PROBE_REFERENCE: &str = "unstuck-doctor-probe";
@@ -26,7 +29,13 @@ struct Line<'a> {
 /// Looks at everything and prints a line each.
 pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Failure> {
     let settings = session::settings(common)?;
-    let desk = session::desk(common, &settings, AuditUse::Write)?;
+    session::at_desk(common, &settings, AuditUse::Write, async |desk| {
+        examine(desk, &settings, arguments).await
+    })
+    .await
+}
+
+async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result<Exit, Failure> {
     let mut worst = Health::Good;
     let mut print = |subject: &str, lines: Vec<Examined>| -> std::io::Result<()> {
         for line in lines {
@@ -60,8 +69,8 @@ pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Fai
         let line = ask(&**provider).await;
         print(&format!("provider {name}"), vec![line])?;
     }
-    print("kinds", kinds(&desk))?;
-    print("audit", vec![audit(&desk, &settings.audit).await])?;
+    print("kinds", kinds(desk))?;
+    print("audit", vec![audit(desk, &settings.audit).await, audit_key(settings.audit_key.as_deref())])?;
     print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;
     Ok(match worst {
         Health::Good | Health::Doubtful => Exit::Fine,
@@ -83,10 +92,7 @@ fn good(what: &str, finding: String) -> Examined {
     Examined { what: what.to_owned(), health: Health::Good, finding }
 }
 
-fn configuration(
-    file: Option<&std::path::Path>,
-    catalogue: &crate::preset::catalogue::Catalogue,
-) -> Examined {
+fn configuration(file: Option<&Path>, catalogue: &crate::preset::catalogue::Catalogue) -> Examined {
     let from = file.map_or_else(|| "none; tables are detected".to_owned(), |file| file.display().to_string());
     good(
         "file",
@@ -141,7 +147,7 @@ fn kinds(desk: &Desk) -> Vec<Examined> {
         .collect()
 }
 
-async fn audit(desk: &Desk, path: &std::path::Path) -> Examined {
+async fn audit(desk: &Desk, path: &Path) -> Examined {
     let line = |health, finding| Examined { what: "file".to_owned(), health, finding };
     let fault = match &desk.record {
         Ok(record) => match record.unfinished().await {
@@ -159,4 +165,33 @@ async fn audit(desk: &Desk, path: &std::path::Path) -> Examined {
         Err(fault) => fault.clone(),
     };
     line(Health::Bad, format!("{}. {} Without it nothing is decided.", fault.what, fault.do_next))
+}
+
+/// Whether the audit can be signed. The key is not made here: to look changes nothing.
+fn audit_key(file: Option<&Path>) -> Examined {
+    let line = |health, finding| Examined { what: "key".to_owned(), health, finding };
+    let unsigned = "Until then nobody could tell if the end of the audit were cut off.";
+    let Some(file) = file else {
+        let place = "Set $HOME, or name a file as `key` in the configuration's `[audit]`.";
+        return line(
+            Health::Bad,
+            format!("there is no home folder for the key that signs the audit. {place} {unsigned}"),
+        );
+    };
+    let shown = file.display();
+    match key::look(file) {
+        Ok(KeyState::Private(public)) => {
+            line(Health::Good, format!("{shown} signs the audit ({})", public.fingerprint()))
+        }
+        Ok(KeyState::Missing) => {
+            line(Health::Good, format!("{shown} is made when something is put on record for the first time"))
+        }
+        Ok(KeyState::Shared(_)) => line(
+            Health::Doubtful,
+            format!(
+                "{shown} can be read by other accounts, which could sign in your place. Take that away: chmod 600."
+            ),
+        ),
+        Err(why) => line(Health::Bad, format!("{shown} {why}. Mend that file or its folder. {unsigned}")),
+    }
 }

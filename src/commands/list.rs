@@ -26,11 +26,21 @@ pub(super) async fn run(common: &Common, arguments: &List) -> Result<Exit, Failu
         ));
     }
     let settings = session::settings(common)?;
-    let desk = session::desk(common, &settings, AuditUse::None)?;
+    session::at_desk(common, &settings, AuditUse::None, async |desk| {
+        print_all(desk, Troubles::of(&settings), &filter, arguments).await
+    })
+    .await
+}
+
+async fn print_all(
+    desk: &Desk,
+    mut troubles: Troubles,
+    filter: &Filter,
+    arguments: &List,
+) -> Result<Exit, Failure> {
     let mut printer = Printer::of_findings(arguments.format);
-    let mut troubles = Troubles::of(&settings);
-    for source in session::sources(&desk, arguments.source.as_deref())? {
-        if let Err(fault) = print_source(&desk, &source, &filter, &mut printer).await? {
+    for source in session::sources(desk, arguments.source.as_deref())? {
+        if let Err(fault) = print_source(desk, &source, filter, &mut printer).await? {
             troubles.tell(&fault.into());
         }
     }

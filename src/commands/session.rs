@@ -72,14 +72,29 @@ pub(super) enum AuditUse {
     Write,
 }
 
-/// A desk for one command.
-pub(super) fn desk(common: &Common, settings: &Settings, audit: AuditUse) -> Result<Arc<Desk>, Failure> {
+/// Works at a desk, and signs what that put on record however it ended: the one way for a command to its desk.
+///
+/// # Errors
+/// The work's own. That nothing could be signed is told beside it: what was decided is decided.
+pub(super) async fn at_desk(
+    common: &Common,
+    settings: &Settings,
+    audit: AuditUse,
+    work: impl AsyncFnOnce(&Arc<Desk>) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
     let options = wiring::Options {
         operator: common.operator.clone(),
         read_only: common.read_only,
         opens_audit: audit == AuditUse::Write,
     };
-    Ok(Arc::new(wiring::desk(settings, &options)?))
+    let desk = Arc::new(wiring::desk(settings, &options)?);
+    let ended = work(&desk).await;
+    if let Ok(record) = &desk.record
+        && let Err(fault) = record.seal(desk.clock.now()).await
+    {
+        say::aside(Failure::from(fault));
+    }
+    ended
 }
 
 /// A filter that was typed.

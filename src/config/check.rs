@@ -1,7 +1,10 @@
 //! From what was written to what is used: one small function a rule, each with a sentence of its own.
 
 use super::ConfigFault;
-use super::file::{ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry};
+use super::file::{
+    AuditFile, ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry,
+};
+use super::load::key_of;
 use super::settings::{Settings, SourceSettings};
 use crate::config::kind::Kind;
 use crate::domain::moment::parse_duration;
@@ -29,6 +32,9 @@ pub(super) fn check(
     audit: PathBuf,
     catalogue: Catalogue,
 ) -> Result<Settings, ConfigFault> {
+    let named = |place: fn(&AuditFile) -> Option<&String>| {
+        file.audit.as_ref().and_then(place).map(|path| folder.join(path))
+    };
     let providers = file
         .providers
         .iter()
@@ -36,7 +42,9 @@ pub(super) fn check(
         .collect::<Result<Providers, ConfigFault>>()?;
     Ok(Settings {
         operator: operator(file)?,
-        audit: file.audit.as_ref().map_or(audit, |audit| folder.join(&audit.path)),
+        audit_key: named(|audit| audit.key.as_ref()).or_else(|| key_of(&audit)),
+        audit_checkpoints: named(|audit| audit.checkpoints.as_ref()),
+        audit: named(|audit| Some(&audit.path)).unwrap_or(audit),
         receipts: file.receipts.as_ref().map(|receipts| folder.join(&receipts.path)),
         sources: sources(&file.sources, folder, &catalogue)?,
         kinds: file

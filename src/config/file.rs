@@ -37,6 +37,10 @@ pub struct ConfigFile {
 pub struct AuditFile {
     /// The file.
     pub path: String,
+    /// The file with the key that signs checkpoints; made where it is not there.
+    pub key: Option<String>,
+    /// The file of checkpoints; beside the audit where it is not said.
+    pub checkpoints: Option<String>,
 }
 
 /// Where receipts go.

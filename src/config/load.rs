@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 const FILE_NAME: &str = "config.toml";
 /// The audit's name in the state folder.
 const AUDIT_NAME: &str = "audit.db";
+/// The key's place beside the state folder's audit: in a folder of its own, so that whoever may hand the audit over does
+/// not hand over the key.
+const KEY_PLACE: &str = "keys/audit.key";
 /// Where an operator's own presets are, beside the configuration.
 const PRESETS_FOLDER: &str = "presets";
 
@@ -48,6 +51,11 @@ impl Folders {
     pub fn audit_file(&self) -> PathBuf {
         self.state.join(AUDIT_NAME)
     }
+}
+
+/// Where the key is when nobody says, by where the audit would be; `None` where no folder is known.
+pub fn key_of(audit: &Path) -> Option<PathBuf> {
+    audit.parent().filter(|folder| !folder.as_os_str().is_empty()).map(|folder| folder.join(KEY_PLACE))
 }
 
 /// Reads a configuration file.
@@ -175,6 +183,8 @@ pub fn detect(
     make_names_differ(&mut sources);
     Ok(Settings {
         operator: None,
+        audit_key: key_of(&audit),
+        audit_checkpoints: None,
         audit,
         receipts: None,
         sources,

@@ -17,6 +17,10 @@ pub struct Settings {
     pub operator: Option<String>,
     /// Where the audit is.
     pub audit: PathBuf,
+    /// The file with the key that signs checkpoints; `None` where nobody says and there is no home folder.
+    pub audit_key: Option<PathBuf>,
+    /// The file of checkpoints; `None` puts them beside the audit.
+    pub audit_checkpoints: Option<PathBuf>,
     /// Where receipts go; `None` for nowhere.
     pub receipts: Option<PathBuf>,
     /// The sources, in order.

@@ -185,11 +185,25 @@ impl Default for Walk {
 }
 
 impl Walk {
+    /// A walk that goes on after so many entries, the last of them with this hash.
+    pub fn after(count: i64, head: &str) -> Self {
+        Self { next_seq: count.saturating_add(1), prev: head.to_owned() }
+    }
+
     /// Checks the next entry.
     ///
     /// # Errors
     /// [`Break`] naming the entry: a gap, an order, a link or a content that is not as it was written.
     pub fn step(&mut self, entry: &Entry) -> Result<(), Break> {
+        self.step_hashed(entry, &entry.expected_hash())
+    }
+
+    /// Checks the next entry whose [`Entry::expected_hash`] somebody has computed already: many can be computed at once,
+    /// while the links are followed one by one.
+    ///
+    /// # Errors
+    /// [`Break`], as of [`Walk::step`].
+    pub fn step_hashed(&mut self, entry: &Entry, expected_hash: &str) -> Result<(), Break> {
         let broken = |seq, what: String| Err(Break { seq, what });
         if entry.seq != self.next_seq {
             return broken(self.next_seq, format!("is missing (the next one there is {})", entry.seq));
@@ -197,7 +211,7 @@ impl Walk {
         if entry.prev != self.prev {
             return broken(entry.seq, "does not follow the entry before it".to_owned());
         }
-        if entry.hash != entry.expected_hash() {
+        if entry.hash != expected_hash {
             return broken(entry.seq, "is not what was written".to_owned());
         }
         self.next_seq += 1;

@@ -2,6 +2,7 @@
 
 use crate::domain::audit::{Entry, NewEntry};
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 /// Where entries are kept.
@@ -12,6 +13,10 @@ pub trait Record: Send + Sync {
     /// A decision ends once: the outcome of one that has an outcome is refused, and nothing is written. Two consoles that
     /// settle the same decision at once would otherwise each put an end to it.
     async fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Entry>, RecordFault>;
+
+    /// Signs what this run has appended, at its end; does nothing where it appended nothing. A fault says why nothing is
+    /// signed: the entries are durable all the same.
+    async fn seal(&self, at: DateTime<Utc>) -> Result<(), RecordFault>;
 
     /// Decisions that were intended and have no outcome, oldest first.
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault>;

@@ -181,7 +181,8 @@ fn every_good_configuration_is_taken() {
 fn what_is_not_said_has_its_default() {
     let settings = loaded("minimal.toml").unwrap();
     assert_eq!(settings.audit, PathBuf::from("elsewhere/audit.db"));
-    assert_eq!((settings.operator, settings.receipts), (None, None));
+    assert_eq!(settings.audit_key, Some(PathBuf::from("elsewhere/keys/audit.key")));
+    assert_eq!((settings.operator, settings.receipts, settings.audit_checkpoints), (None, None, None));
     assert_eq!(settings.sources[0].path, fixtures("valid").join("jobs.db"));
     assert_eq!(settings.sources[0].preset.name, "jobs".into());
     assert!(settings.kinds.is_empty() && settings.providers.is_empty() && settings.escalation.is_none());
@@ -193,6 +194,8 @@ fn everything_that_can_be_said_arrives() {
     let valid = fixtures("valid");
     assert_eq!(settings.operator.as_deref(), Some("ana"));
     assert_eq!(settings.audit, valid.join("record/audit.db"));
+    assert_eq!(settings.audit_key, Some(PathBuf::from("/etc/unstuck/audit.key")));
+    assert_eq!(settings.audit_checkpoints, Some(valid.join("elsewhere/checkpoints.jsonl")));
     assert_eq!(settings.receipts, Some(PathBuf::from("/var/log/receipts.jsonl")));
     assert_eq!(settings.sources[0].preset.table, "old_jobs");
     let policy = &settings.kinds["invoice"].policy;
@@ -286,6 +289,7 @@ fn the_shipped_example_says_what_it_seems_to_say() {
     let (preset, given) = &settings.providers["ledger"];
     assert_eq!((&*preset.name, given), ("ledger", &ledger));
     assert_eq!(settings.audit, root.join("audit.db"));
+    assert_eq!(settings.audit_key, Some(PathBuf::from("elsewhere/keys/audit.key")));
     let unsaid =
         (settings.operator, settings.receipts, settings.escalation.is_none(), settings.providers.len());
     assert_eq!(unsaid, (None, None, true, 1));

@@ -84,7 +84,7 @@ fn refuse_second_end(
 
 /// The number and hash that the next entry follows. The last entry must be whole and be the last that ever was: a new
 /// one would otherwise take the number of a removed one and hide that it is gone.
-fn read_end(path: &Path, transaction: &Transaction<'_>) -> Result<(i64, String), RecordFault> {
+pub(super) fn read_end(path: &Path, transaction: &Transaction<'_>) -> Result<(i64, String), RecordFault> {
     let sql = |fault: rusqlite::Error| fault::of_sql(path, &fault);
     let last = transaction
         .prepare_cached(&format!("SELECT {COLUMNS} FROM entries ORDER BY seq DESC LIMIT 1"))

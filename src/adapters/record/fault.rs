@@ -84,3 +84,60 @@ pub(super) fn broken_end(path: &Path, what: &str) -> RecordFault {
         "Keep the file, run `unstuck audit verify`, and name a new file as the audit.",
     )
 }
+
+/// What the audit holds is not signed.
+pub(super) fn unsigned(path: &Path, why: &str) -> RecordFault {
+    of(
+        path,
+        &format!("what this run put on record is not signed, because {}", clean(why)),
+        "Run `unstuck audit verify`: it says what is wrong, or what to mend.",
+    )
+}
+
+/// No place for the key is known.
+pub(super) fn no_key_place(path: &Path) -> RecordFault {
+    of(
+        path,
+        "what this run put on record is not signed, because there is no home folder for the key",
+        "Set $HOME, or name a file as `key` in the configuration's `[audit]`.",
+    )
+}
+
+/// The key cannot be used.
+pub(super) fn no_key(path: &Path, key: &Path, why: &str) -> RecordFault {
+    let shown = clean(&key.display().to_string());
+    of(
+        path,
+        &format!("what this run put on record is not signed, because the key {shown} {}", clean(why)),
+        "Mend that file or its folder; until then nobody could tell if the end of the audit were cut off.",
+    )
+}
+
+/// The key cannot be read to check signatures.
+pub(super) fn unreadable_key(path: &Path, key: &Path, why: &str) -> RecordFault {
+    let shown = clean(&key.display().to_string());
+    of(
+        path,
+        &format!("its checkpoints cannot be checked, because the key {shown} {}", clean(why)),
+        "Mend that file, or name a copy of the public key with --key.",
+    )
+}
+
+/// There are signatures, and nothing to check them with.
+pub(super) fn no_key_to_check(path: &Path) -> RecordFault {
+    of(
+        path,
+        "its checkpoints cannot be checked, because there is no key",
+        "Name a copy of the public key with --key; `unstuck audit key` prints it where the audit is written.",
+    )
+}
+
+/// A file of checkpoints cannot be read.
+pub(super) fn unreadable_checkpoints(path: &Path, file: &Path, fault: &std::io::Error) -> RecordFault {
+    let (shown, told) = (clean(&file.display().to_string()), clean_cut(&fault.to_string(), TOLD_CHARS_MAX));
+    of(
+        path,
+        &format!("the checkpoints {shown} cannot be read ({told})"),
+        "Check the path and the permissions of that file.",
+    )
+}

@@ -5,20 +5,30 @@
 //! - `read`: the questions that the workflow asks.
 //! - [`verify`]: whether everything is as it was written.
 //! - [`export`]: everything, as JSON Lines or CSV.
+//! - `seal`: signs what it holds; [`key`]: with what; `checkpoints`: where that is written.
 //! - `fault`: SQLite's errors as one line what and one line what to do.
 
 mod append;
+mod checkpoints;
 pub mod export;
 mod fault;
+pub mod key;
 mod read;
 mod schema;
+mod seal;
 pub mod verify;
 
+pub use seal::Seals;
+
+use self::seal::{CHECKPOINT_ENTRIES, Reach};
 use crate::domain::audit::{Entry, NewEntry};
+use crate::domain::moment::stamp;
 use crate::ports::record::{Record, RecordFault};
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
@@ -31,6 +41,9 @@ pub struct SqliteRecord {
     path: Arc<Path>,
     connection: Arc<Mutex<Connection>>,
     read_only: bool,
+    seals: Option<Arc<Seals>>,
+    /// How many entries this run has added since it last signed.
+    unsigned: Arc<AtomicUsize>,
 }
 
 impl SqliteRecord {
@@ -43,7 +56,23 @@ impl SqliteRecord {
     pub fn open(path: &Path) -> Result<Self, RecordFault> {
         let path = absolute(path)?;
         let connection = schema::open_to_append(&path)?;
-        Ok(Self { path: path.into(), connection: Arc::new(Mutex::new(connection)), read_only: false })
+        Ok(Self::of(&path, connection, false))
+    }
+
+    /// Also signs what it holds: now and then, and when [`Record::seal`] is called.
+    #[must_use]
+    pub fn signed(self, seals: Seals) -> Self {
+        Self { seals: Some(Arc::new(seals)), ..self }
+    }
+
+    fn of(path: &Path, connection: Connection, read_only: bool) -> Self {
+        Self {
+            path: path.into(),
+            connection: Arc::new(Mutex::new(connection)),
+            read_only,
+            seals: None,
+            unsigned: Arc::default(),
+        }
     }
 
     /// Opens the audit to read. Never writes: a missing file is a fault, and so is one that an interrupted write left.
@@ -53,7 +82,7 @@ impl SqliteRecord {
     pub fn open_to_read(path: &Path) -> Result<Self, RecordFault> {
         let path = absolute(path)?;
         let connection = schema::open_to_read(&path)?;
-        Ok(Self { path: path.into(), connection: Arc::new(Mutex::new(connection)), read_only: true })
+        Ok(Self::of(&path, connection, true))
     }
 
     /// Where the file is.
@@ -81,7 +110,32 @@ impl Record for SqliteRecord {
         if self.read_only {
             return Err(fault::opened_to_read(&self.path));
         }
-        self.run(move |path, connection| append::append(path, connection, entries)).await
+        let (seals, unsigned) = (self.seals.clone(), Arc::clone(&self.unsigned));
+        self.run(move |path, connection| {
+            let written = append::append(path, connection, entries)?;
+            let count = unsigned.fetch_add(written.len(), Ordering::Relaxed) + written.len();
+            if let (Some(seals), Some(last)) = (seals, written.last())
+                && count / CHECKPOINT_ENTRIES > (count - written.len()) / CHECKPOINT_ENTRIES
+            {
+                // What was appended is on the disk, signed or not: why it is not is told when the run is sealed.
+                let _told_later = seal::take(path, connection, &seals, &last.at, Reach::Entries);
+            }
+            Ok(written)
+        })
+        .await
+    }
+
+    async fn seal(&self, at: DateTime<Utc>) -> Result<(), RecordFault> {
+        let Some(seals) = self.seals.clone().filter(|_| self.unsigned.load(Ordering::Relaxed) > 0) else {
+            return Ok(());
+        };
+        let unsigned = Arc::clone(&self.unsigned);
+        self.run(move |path, connection| {
+            seal::take(path, connection, &seals, &stamp(at), Reach::EntriesAndFile)?;
+            unsigned.store(0, Ordering::Relaxed);
+            Ok(())
+        })
+        .await
     }
 
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {

@@ -29,14 +29,17 @@ pub(super) fn entry_of(row: &Row<'_>) -> rusqlite::Result<Entry> {
 
 /// Intents without an outcome of the same decision, the oldest first.
 pub(super) fn unfinished(path: &Path, connection: &mut Connection) -> Result<Vec<Entry>, RecordFault> {
-    let asked = format!(
+    entries(path, connection, &asked_for_unfinished(), [])
+}
+
+fn asked_for_unfinished() -> String {
+    format!(
         "SELECT {COLUMNS} FROM entries AS intent WHERE event = 'intended' AND NOT EXISTS (
            SELECT 1 FROM entries AS outcome
            WHERE outcome.decision <> '' AND outcome.decision = intent.decision
              AND outcome.event IN ('applied', 'refused', 'failed'))
          ORDER BY seq"
-    );
-    entries(path, connection, &asked, [])
+    )
 }
 
 /// Every entry of one decision, in order.
@@ -57,9 +60,11 @@ pub(super) fn of_item(
     key: &str,
     entries_max: usize,
 ) -> Result<Vec<Entry>, RecordFault> {
-    let asked =
-        format!("SELECT {COLUMNS} FROM entries WHERE source = ?1 AND key = ?2 ORDER BY seq DESC LIMIT ?3");
-    entries(path, connection, &asked, params![source, key, limit(entries_max)])
+    entries(path, connection, &asked_for_item(), params![source, key, limit(entries_max)])
+}
+
+fn asked_for_item() -> String {
+    format!("SELECT {COLUMNS} FROM entries WHERE source = ?1 AND key = ?2 ORDER BY seq DESC LIMIT ?3")
 }
 
 /// The newest entries before a number, or of all.
@@ -87,4 +92,32 @@ fn entries(
 
 fn limit(entries_max: usize) -> i64 {
     i64::try_from(entries_max).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapters::record::schema::TABLES;
+    use pretty_assertions::assert_eq;
+
+    fn plan_of(asked: &str) -> String {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(TABLES).unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {asked}")).unwrap();
+        let given = vec!["1"; statement.parameter_count()];
+        let steps = statement.query_map(rusqlite::params_from_iter(given), |row| row.get(3)).unwrap();
+        steps.collect::<Result<Vec<String>, _>>().unwrap().join("; ")
+    }
+
+    /// What is asked at each start and for each item that is opened never walks over all entries.
+    #[test]
+    fn questions_are_answered_from_indexes() {
+        let unfinished = "SCAN intent USING INDEX entries_intended; CORRELATED SCALAR SUBQUERY 1; \
+             SEARCH outcome USING COVERING INDEX entries_of_decision (decision=? AND event=?)";
+        assert_eq!(plan_of(&asked_for_unfinished()), unfinished);
+        assert_eq!(
+            plan_of(&asked_for_item()),
+            "SEARCH entries USING INDEX entries_of_item (source=? AND key=?)"
+        );
+    }
 }

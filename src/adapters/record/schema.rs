@@ -176,7 +176,8 @@ fn refuse_folder(path: &Path) -> Result<(), RecordFault> {
     Ok(())
 }
 
-fn make_folder(folder: &Path) -> std::io::Result<()> {
+/// Makes a folder, and those above it, for its owner alone.
+pub(super) fn make_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

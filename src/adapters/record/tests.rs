@@ -1,3 +1,4 @@
+use super::verify::signed::Against;
 use super::*;
 use crate::domain::audit::{Attachment, Event, GENESIS, Walk};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -186,7 +187,7 @@ async fn several_connections_append_at_once_and_the_chain_stays_whole() {
     for writer in writers {
         writer.await.unwrap();
     }
-    let verified = verify::verify(&path).unwrap();
+    let verified = verify::verify(&path, &Against::default()).unwrap();
     assert_eq!((verified.entries, verified.flaws), (120, Vec::new()));
 }
 
@@ -229,7 +230,7 @@ async fn the_file_itself_refuses_changes(#[case] statement: &str, #[case] told: 
     SqliteRecord::open(&path).unwrap().append(vec![attached("a", &["x"])]).await.unwrap();
     let fault = Connection::open(&path).unwrap().execute_batch(statement).unwrap_err();
     assert!(fault.to_string().contains(told), "{fault}");
-    assert!(verify::verify(&path).unwrap().is_whole());
+    assert!(verify::verify(&path, &Against::default()).unwrap().is_whole());
 }
 
 #[tokio::test]
@@ -275,7 +276,7 @@ async fn reading_never_writes() {
 fn a_file_that_is_no_audit_is_refused(#[case] content: &str, #[case] told: &str) {
     let (_folder, path) = folder();
     std::fs::write(&path, content.repeat(20)).unwrap();
-    let faults = [SqliteRecord::open_to_read(&path).err(), verify::verify(&path).err()];
+    let faults = [SqliteRecord::open_to_read(&path).err(), verify::verify(&path, &Against::default()).err()];
     for fault in faults {
         let fault = fault.unwrap();
         assert!(fault.what.contains(told) && fault.what.contains("audit.db"), "{fault:?}");
@@ -299,7 +300,7 @@ fn another_programs_database_is_left_alone(#[case] made_by: &str, #[case] told: 
     for fault in [
         SqliteRecord::open(&path).err(),
         SqliteRecord::open_to_read(&path).err(),
-        verify::verify(&path).err(),
+        verify::verify(&path, &Against::default()).err(),
     ] {
         assert!(fault.unwrap().what.contains(told));
     }
@@ -349,7 +350,7 @@ async fn a_full_disk_writes_nothing_and_leaves_the_chain_whole() {
     assert!(fault.what.contains("audit.db: the disk is full, nothing was written"), "{fault:?}");
     assert_eq!(seqs(&record.page(None, 9).await.unwrap()), [1]);
     assert_eq!(seqs(&record.append(vec![entry(Event::Checked, None, "d")]).await.unwrap()), [2]);
-    assert!(verify::verify(&path).unwrap().is_whole());
+    assert!(verify::verify(&path, &Against::default()).unwrap().is_whole());
 }
 
 #[rstest]
@@ -396,5 +397,5 @@ async fn an_interrupted_write_is_rolled_back_by_the_next_that_writes() {
     assert!(fault.what.contains("a write was interrupted"), "{fault:?}");
     let record = SqliteRecord::open(&crashed).unwrap();
     assert_eq!(seqs(&record.append(vec![entry(Event::Checked, None, "b")]).await.unwrap()), [2]);
-    assert!(verify::verify(&crashed).unwrap().is_whole());
+    assert!(verify::verify(&crashed, &Against::default()).unwrap().is_whole());
 }

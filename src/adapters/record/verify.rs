@@ -1,20 +1,27 @@
 //! Whether the audit is as it was written.
+//!
+//! - `walk`: the chain, page by page.
+//! - `signed`: what checkpoints say of it.
+//! - [`export`]: the same of an export, without the audit.
 
-use super::append::{ATTACHMENTS, highest_ever, sha256_of};
-use super::read::{COLUMNS, entry_of};
+pub mod export;
+pub mod signed;
+pub(super) mod walk;
+
+use self::signed::{Against, Signatures};
+use self::walk::{Pages, Stop};
+use super::append::highest_ever;
 use super::schema::{self, TABLES};
 use super::{absolute, fault};
-use crate::domain::audit::{Break, Entry, Walk};
+use crate::domain::audit::{Break, Walk};
+use crate::domain::checkpoint::Marks;
 use crate::domain::text::clean_cut;
 use crate::ports::record::RecordFault;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Statement, Transaction};
-use serde_json::Value;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-/// How many entries are read in one transaction: between two, others can append.
-const PAGE_ENTRIES: i64 = 2_000;
 /// How many complaints of SQLite about a damaged file are told.
 const COMPLAINTS_MAX: i64 = 10;
 /// How much of a complaint is told.
@@ -27,22 +34,48 @@ pub struct Verified {
     pub entries: i64,
     /// The hash of the last of them: whoever noted it down earlier can compare.
     pub head: String,
+    /// What checkpoints vouch for.
+    pub signatures: Signatures,
     /// What is wrong; empty for a whole audit.
     pub flaws: Vec<Flaw>,
 }
 
 impl Verified {
+    fn nothing_yet() -> Self {
+        let start = Walk::default();
+        Self {
+            entries: 0,
+            head: start.head().to_owned(),
+            signatures: Signatures::default(),
+            flaws: Vec::new(),
+        }
+    }
+
     /// Whether nothing is wrong.
     pub fn is_whole(&self) -> bool {
         self.flaws.is_empty()
     }
 
-    /// The first entry that is wrong; `None` where none is, or only the file around them.
+    /// The first entry that is wrong; `None` where none is, or only what is around them.
     pub fn first_bad(&self) -> Option<i64> {
-        self.flaws.iter().find_map(|flaw| match flaw {
+        let numbers = self.flaws.iter().filter_map(|flaw| match flaw {
             Flaw::Entry(broken) => Some(broken.seq),
-            Flaw::File(_) => None,
-        })
+            Flaw::File(_) | Flaw::Checkpoints(_) => None,
+        });
+        numbers.min()
+    }
+
+    fn take_flaws_of_checkpoints(&mut self, flaws: Vec<String>, against: &Against) {
+        self.flaws.extend(flaws.into_iter().map(Flaw::Checkpoints));
+        if against.must_be_signed && self.is_whole() && self.signatures.count == 0 {
+            let what = "there is none, so nothing shows whether the end is missing";
+            self.flaws.push(Flaw::Checkpoints(what.to_owned()));
+        }
+    }
+
+    fn take(&mut self, walk: &Walk) {
+        self.entries = walk.count();
+        walk.head().clone_into(&mut self.head);
     }
 }
 
@@ -51,8 +84,10 @@ impl Verified {
 pub enum Flaw {
     /// The first entry that is wrong. Nothing after it can be vouched for.
     Entry(Break),
-    /// The file around the entries: its structure, its tables, its triggers.
+    /// The file around the entries: its structure, its tables, its triggers, its unused bytes.
     File(String),
+    /// A file of checkpoints: which one, and what is wrong.
+    Checkpoints(String),
 }
 
 impl fmt::Display for Flaw {
@@ -60,6 +95,7 @@ impl fmt::Display for Flaw {
         match self {
             Self::Entry(broken) => broken.fmt(f),
             Self::File(what) => write!(f, "the file: {what}"),
+            Self::Checkpoints(what) => write!(f, "checkpoints: {what}"),
         }
     }
 }
@@ -71,44 +107,90 @@ impl fmt::Display for Flaw {
 /// missing, changed or foreign tables, indexes and triggers; and damage to the file's structure. Entries are read page by
 /// page, so neither memory nor the time that others wait grows with the audit.
 ///
-/// A chain alone cannot show two things, because whoever can write the file can also compute its hashes: a tail that was
+/// Two things a chain alone cannot show, because whoever can write the file can also compute its hashes: a tail that was
 /// cut off together with what `sqlite_sequence` remembers of it, and a chain that was written anew as a whole, from some
-/// entry to the end. Against both helps a head that was noted down elsewhere: [`Verified::head`] is there to be kept.
+/// entry to the end. The checkpoints to compare `against` show both, and any other changed byte of the file, as far as
+/// they reach.
 ///
 /// # Errors
-/// [`RecordFault`] where there is no audit to walk: missing, locked, another program's or another version's. A damaged
-/// file is no fault but a [`Flaw`].
-pub fn verify(path: &Path) -> Result<Verified, RecordFault> {
+/// [`RecordFault`] where there is no audit to walk: missing, locked, another program's or another version's; or where a
+/// file to compare against cannot be read. A damaged file is no fault but a [`Flaw`].
+pub fn verify(path: &Path, against: &Against) -> Result<Verified, RecordFault> {
     let path = absolute(path)?;
     schema::refuse_missing(&path)?;
-    let mut verified = Verified { entries: 0, head: Walk::default().head().to_owned(), flaws: Vec::new() };
+    let mut verified = Verified::nothing_yet();
     match schema::connect_to_read(&path) {
         Ok((mut connection, state)) => {
             schema::refuse_foreign(&path, state)?;
-            look_at_all(&path, &mut connection, &mut verified)?;
+            look_at_all(&path, &mut connection, against, &mut verified)?;
         }
         Err(fault) => verified.flaws.push(flaw_of(&path, &fault)?),
     }
     Ok(verified)
 }
 
-fn look_at_all(path: &Path, connection: &mut Connection, verified: &mut Verified) -> Result<(), RecordFault> {
+fn look_at_all(
+    path: &Path,
+    connection: &mut Connection,
+    against: &Against,
+    verified: &mut Verified,
+) -> Result<(), RecordFault> {
     for look in [look_at_structure, look_at_tables] {
         match look(connection) {
             Ok(flaws) => verified.flaws.extend(flaws.into_iter().map(Flaw::File)),
             Err(fault) => verified.flaws.push(flaw_of(path, &fault)?),
         }
     }
+    let (marks, flaws) = against.read(path)?;
+    let mut comparison = Comparison::new(marks);
     let mut walk = Walk::default();
-    let walked = walk_pages(connection, &mut walk);
-    verified.entries = walk.count();
-    walk.head().clone_into(&mut verified.head);
-    match walked {
-        Ok(()) => {}
-        Err(Stop::Flaw(flaw)) => verified.flaws.push(flaw),
-        Err(Stop::Sql(fault)) => verified.flaws.push(flaw_of(path, &fault)?),
+    let walked = walk_pages(connection, &mut walk, &mut comparison);
+    verified.take(&walk);
+    comparison.end(walked, path, verified)?;
+    verified.take_flaws_of_checkpoints(flaws, against);
+    if verified.is_whole() {
+        signed::look_at_bytes(path, connection, &comparison.marks, verified)?;
     }
     Ok(())
+}
+
+/// A chain on its way past what was signed of it.
+struct Comparison {
+    marks: Marks,
+    broken: Option<Break>,
+}
+
+impl Comparison {
+    fn new(marks: Marks) -> Self {
+        Self { marks, broken: None }
+    }
+
+    fn see(&mut self, walk: &Walk) {
+        if self.broken.is_none() {
+            self.broken = self.marks.look(walk.count(), walk.head());
+        }
+    }
+
+    /// What the walk came to, with what the checkpoints say of it.
+    fn end(
+        &mut self,
+        walked: Result<(), Stop>,
+        path: &Path,
+        verified: &mut Verified,
+    ) -> Result<(), RecordFault> {
+        if walked.is_ok() && self.broken.is_none() {
+            self.broken = self.marks.missing_after(verified.entries);
+        }
+        verified.flaws.extend(self.broken.take().map(Flaw::Entry));
+        match walked {
+            Ok(()) => {}
+            Err(Stop::Entry(broken)) => verified.flaws.push(Flaw::Entry(broken)),
+            Err(Stop::File(what)) => verified.flaws.push(Flaw::File(what)),
+            Err(Stop::Sql(fault)) => verified.flaws.push(flaw_of(path, &fault)?),
+        }
+        verified.signatures = Signatures::of(&self.marks);
+        Ok(())
+    }
 }
 
 /// An error on the way: a flaw where the file is to blame, a fault where the surroundings are.
@@ -161,94 +243,15 @@ fn objects_of(connection: &Connection) -> rusqlite::Result<BTreeSet<Object>> {
         .collect()
 }
 
-/// Why a walk ended before the end.
-enum Stop {
-    Flaw(Flaw),
-    Sql(rusqlite::Error),
-}
-
-impl Stop {
-    fn at(seq: i64, what: impl Into<String>) -> Self {
-        Self::Flaw(Flaw::Entry(Break { seq, what: what.into() }))
-    }
-}
-
-impl From<rusqlite::Error> for Stop {
-    fn from(fault: rusqlite::Error) -> Self {
-        Self::Sql(fault)
-    }
-}
-
-fn walk_pages(connection: &mut Connection, walk: &mut Walk) -> Result<(), Stop> {
-    // An entry with a number below the first would be a foreign one: begin below it.
-    let mut from = i64::MIN;
+fn walk_pages(connection: &mut Connection, walk: &mut Walk, comparison: &mut Comparison) -> Result<(), Stop> {
+    let mut pages = Pages::from(walk);
     loop {
         // The last page and the end are looked at in one transaction, so that nobody appends between them.
         let transaction = connection.transaction()?;
-        if walk_page(&transaction, walk, from)? < PAGE_ENTRIES {
+        if pages.step(&transaction, walk, &mut |walk| comparison.see(walk))? {
             return look_at_end(&transaction, walk);
         }
-        from = walk.count() + 1;
     }
-}
-
-fn walk_page(transaction: &Transaction<'_>, walk: &mut Walk, from: i64) -> Result<i64, Stop> {
-    let asked = format!("SELECT {COLUMNS} FROM entries WHERE seq >= ?1 ORDER BY seq LIMIT ?2");
-    let mut statement = transaction.prepare_cached(&asked)?;
-    let mut rows = statement.query([from, PAGE_ENTRIES])?;
-    let beside = "SELECT place, sha256, text, text_sha256 FROM attachments WHERE seq = ?1 ORDER BY place";
-    let mut beside = transaction.prepare_cached(beside)?;
-    let mut walked = 0;
-    while let Some(row) = rows.next()? {
-        let seq: i64 = row.get(0)?;
-        let entry =
-            entry_of(row).map_err(|fault| Stop::at(seq, format!("cannot be read ({})", told(&fault))))?;
-        let mut next = walk.clone();
-        next.step(&entry).map_err(|broken| Stop::Flaw(Flaw::Entry(broken)))?;
-        look_at_attachments(&mut beside, &entry)?;
-        // Counted only now: an entry whose attachments are wrong is not as it was written.
-        *walk = next;
-        walked += 1;
-    }
-    Ok(walked)
-}
-
-/// Compares an entry's attachments with the hashes in its body, which its own hash vouches for.
-fn look_at_attachments(beside: &mut Statement<'_>, entry: &Entry) -> Result<(), Stop> {
-    let listed = attachments_listed(&entry.body);
-    let mut rows = beside.query([entry.seq])?;
-    let mut found = 0;
-    while let Some(row) = rows.next()? {
-        let changed = || Stop::at(entry.seq, format!("its attachment {} is not what was written", found + 1));
-        let place: i64 = row.get(0).map_err(|_| changed())?;
-        let column = |at| row.get::<_, String>(at).map_err(|_| changed());
-        let (sha256, text, text_sha256) = (column(1)?, column(2)?, column(3)?);
-        let Some(expected) = listed.get(found) else {
-            return Err(Stop::at(entry.seq, "has an attachment that was not written with it"));
-        };
-        let there = (sha256, text_sha256);
-        if *expected != there || there.1 != sha256_of(&text) || usize::try_from(place) != Ok(found + 1) {
-            return Err(changed());
-        }
-        found += 1;
-    }
-    if found < listed.len() {
-        return Err(Stop::at(entry.seq, format!("its attachment {} is missing", found + 1)));
-    }
-    Ok(())
-}
-
-/// Each attachment's hash as it came and as it is kept.
-fn attachments_listed(body: &str) -> Vec<(String, String)> {
-    // Most bodies list none: do not parse them.
-    if !body.contains(ATTACHMENTS) {
-        return Vec::new();
-    }
-    let body: Value = serde_json::from_str(body).unwrap_or_default();
-    let listed = body.get(ATTACHMENTS).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let hash =
-        |kept: &Value, name: &str| kept.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    listed.iter().map(|kept| (hash(kept, "sha256"), hash(kept, "text_sha256"))).collect()
 }
 
 /// What the chain cannot say of itself: whether its last entry is the last that was written.
@@ -258,8 +261,7 @@ fn look_at_end(transaction: &Transaction<'_>, walk: &Walk) -> Result<(), Stop> {
         return Err(Stop::at(last + 1, format!("is missing (entries up to {highest} were written)")));
     }
     if highest < last {
-        let what = format!("it remembers {highest} entries and has {last}");
-        return Err(Stop::Flaw(Flaw::File(what)));
+        return Err(Stop::File(format!("it remembers {highest} entries and has {last}")));
     }
     let orphan =
         "SELECT seq FROM attachments WHERE seq NOT IN (SELECT seq FROM entries) ORDER BY seq LIMIT 1";
@@ -269,5 +271,7 @@ fn look_at_end(transaction: &Transaction<'_>, walk: &Walk) -> Result<(), Stop> {
     }
 }
 
+#[cfg(test)]
+mod changes;
 #[cfg(test)]
 mod tests;

@@ -305,6 +305,10 @@ impl Record for FakeRecord {
         Ok(placed)
     }
 
+    async fn seal(&self, _at: DateTime<Utc>) -> Result<(), RecordFault> {
+        Ok(())
+    }
+
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {
         self.read("record.unfinished", |entries| {
             let ends = |intent: &Entry, entry: &Entry| {

@@ -9,6 +9,7 @@ use crate::domain::audit::{Entry, Event, NewEntry};
 use crate::ports::escalation::{Escalation, Notice};
 use crate::ports::record::{Record, RecordFault};
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 /// The audit.
@@ -52,6 +53,10 @@ impl Record for SimRecord {
         self.0.acted("record.append", event).await;
         record_fault(luck)?;
         kept
+    }
+
+    async fn seal(&self, at: DateTime<Utc>) -> Result<(), RecordFault> {
+        self.0.sim.record.seal(at).await
     }
 
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {

@@ -141,3 +141,28 @@ fn a_stop_hands_the_terminal_to_the_shell_and_fg_takes_it_again() {
     terminal.press("q");
     terminal.is_over(0);
 }
+
+/// What was put on record is signed before the program is gone, by a key as by a signal.
+#[rstest]
+#[case::quit(None)]
+#[case::terminated(Some(Signal::TERM))]
+fn with_the_record_signed(#[case] signal: Option<Signal>) {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = folder.path().join("jobs.db");
+    let rows = "CREATE TABLE jobs (key, status, updated_at, last_error);
+        INSERT INTO jobs VALUES ('inv-1', 'failed', '2026-01-05T08:00:00', 'Read timed out')";
+    rusqlite::Connection::open(&jobs).unwrap().execute_batch(rows).unwrap();
+    let mut terminal = Terminal::start(&Start {
+        arguments: &format!("--db sqlite://{} --audit-file audit.db", jobs.display()),
+        ..Start::default()
+    });
+    terminal.shows("1 finding");
+    terminal.press("c");
+    terminal.shows("unknown");
+    match signal {
+        Some(signal) => terminal.signal(signal),
+        None => terminal.press("q"),
+    }
+    terminal.is_over(0);
+    assert_eq!(terminal.file("audit.db.checkpoints").matches("\"entries\":1,").count(), 1);
+}

@@ -1,6 +1,8 @@
 use super::*;
-use crate::adapters::record::SqliteRecord;
-use crate::adapters::record::tests::{attached, entry, folder};
+use crate::adapters::record::tests::{attached, entry, folder, moment};
+use crate::adapters::record::verify::export::verify_export;
+use crate::adapters::record::verify::signed::Against;
+use crate::adapters::record::{Seals, SqliteRecord};
 use crate::domain::audit::{Event, NewEntry, Walk};
 use crate::domain::text::is_plain;
 use crate::ports::record::Record;
@@ -121,4 +123,80 @@ async fn an_export_that_cannot_be_written_is_said() {
         let fault = export(&path, &mut Full).unwrap_err();
         assert!(fault.what.contains("its export cannot be written (no space left)"), "{fault:?}");
     }
+}
+
+/// An audit of two runs that were sealed, its export with its checkpoints, and a copy of the public key.
+async fn signed_export() -> (TempDir, PathBuf, Against) {
+    let (folder, path) = folder();
+    let seals = Seals::of(&path, Some(folder.path().join("keys/audit.key")), None);
+    for run in 0..2 {
+        let record = SqliteRecord::open(&path).unwrap().signed(seals.clone());
+        let odd = format!("{ODD_KEY}{run}");
+        record.append(vec![attached(&odd, &["one", "{\"two\":2}"])]).await.unwrap();
+        record.append(vec![entry(Event::Intended, Some(7 + run), "a"), attached("b", &["x"])]).await.unwrap();
+        record.seal(moment(i64::try_from(run).unwrap())).await.unwrap();
+    }
+    let export = folder.path().join("export.jsonl");
+    let mut out = Vec::new();
+    let entries = export_json_lines(&path, &mut out).unwrap();
+    export_checkpoints(&path, &seals.checkpoints, entries, &mut out).unwrap();
+    std::fs::write(&export, out).unwrap();
+    let key = Against::of(&path, &seals, None, Vec::new()).unwrap().key;
+    std::fs::remove_file(&path).unwrap();
+    (folder, export, Against { key, ..Against::default() })
+}
+
+/// An auditor with the export and the public key, and nothing else.
+#[tokio::test]
+async fn an_export_is_verified_without_the_audit() {
+    let (_folder, export, against) = signed_export().await;
+    let verified = verify_export(&export, &against).unwrap();
+    assert_eq!((verified.flaws, verified.entries, verified.signatures.count), (Vec::new(), 6, 2));
+    assert_eq!(verified.signatures.last.map(|last| last.entries), Some(6));
+    let fault = verify_export(&export, &Against::default()).unwrap_err();
+    assert!(fault.what.ends_with("because there is no key"), "{fault:?}");
+}
+
+#[tokio::test]
+async fn every_changed_byte_of_an_export_is_found() {
+    let (_folder, export, against) = signed_export().await;
+    let whole = std::fs::read(&export).unwrap();
+    for at in (0..whole.len()).step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&export, bytes).unwrap();
+        assert!(!verify_export(&export, &against).unwrap().is_whole(), "byte {at} of {}", whole.len());
+    }
+}
+
+#[tokio::test]
+async fn a_removal_from_an_export_is_found_where_it_was_made() {
+    let (_folder, export, against) = signed_export().await;
+    let whole = std::fs::read_to_string(&export).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    for removed in 0..6 {
+        let left: String = (0..lines.len()).filter(|at| *at != removed).map(|at| lines[at]).collect();
+        std::fs::write(&export, left).unwrap();
+        let verified = verify_export(&export, &against).unwrap();
+        assert_eq!(verified.first_bad(), Some(i64::try_from(removed).unwrap() + 1));
+    }
+    // Cut off anywhere, with its checkpoints: then nothing vouches for the end, and that is said.
+    for kept in 1..7 {
+        std::fs::write(&export, lines[..kept].concat()).unwrap();
+        let told = verify_export(&export, &against).unwrap().flaws[0].to_string();
+        assert!(told.contains("nothing shows whether the end is missing"), "{told}");
+    }
+}
+
+/// Between the entries and the checkpoints of an export others may append and sign.
+#[tokio::test]
+async fn checkpoints_of_later_entries_are_not_exported() {
+    let (folder, export, _) = signed_export().await;
+    let checkpoints = folder.path().join("audit.db.checkpoints");
+    let mut out = Vec::new();
+    export_checkpoints(&export, &checkpoints, 3, &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap().lines().count(), 1);
+    let mut none = Vec::new();
+    export_checkpoints(&export, &folder.path().join("none"), 3, &mut none).unwrap();
+    assert!(none.is_empty());
 }

@@ -1,7 +1,9 @@
+use super::walk::PAGE_ENTRIES;
 use super::*;
 use crate::adapters::record::SqliteRecord;
+use crate::adapters::record::read::{COLUMNS, entry_of};
 use crate::adapters::record::tests::{attached, entry, folder};
-use crate::domain::audit::{Event, GENESIS};
+use crate::domain::audit::Event;
 use crate::ports::record::Record;
 use pretty_assertions::assert_eq;
 use rstest::rstest;
@@ -26,8 +28,9 @@ async fn audit() -> (TempDir, PathBuf) {
 }
 
 /// Lifts the triggers, does something, and puts the very same triggers back.
-fn tamper(path: &Path, statements: &str) {
+pub(super) fn tamper(path: &Path, statements: &str) {
     let connection = Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA synchronous = OFF").unwrap();
     let triggers: Vec<(String, String)> = connection
         .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
         .unwrap()
@@ -56,8 +59,8 @@ fn hash_anew(path: &Path, seq: i64) {
 async fn a_whole_audit_is_whole() {
     let (_folder, path) = audit().await;
     let last = SqliteRecord::open_to_read(&path).unwrap().page(None, 1).await.unwrap();
-    let expected = Verified { entries: 6, head: last[0].hash.clone(), flaws: Vec::new() };
-    assert_eq!(verify(&path).unwrap(), expected);
+    let expected = Verified { entries: 6, head: last[0].hash.clone(), ..Verified::nothing_yet() };
+    assert_eq!(verify(&path, &Against::default()).unwrap(), expected);
     assert!(expected.is_whole() && expected.first_bad().is_none());
 }
 
@@ -65,7 +68,7 @@ async fn a_whole_audit_is_whole() {
 fn a_new_audit_is_whole() {
     let (_folder, path) = folder();
     SqliteRecord::open(&path).unwrap();
-    assert_eq!(verify(&path).unwrap(), Verified { entries: 0, head: GENESIS.to_owned(), flaws: Vec::new() });
+    assert_eq!(verify(&path, &Against::default()).unwrap(), Verified::nothing_yet());
 }
 
 const MISSING_3: &str = "entry 3: is missing (the next one there is 4)";
@@ -158,7 +161,7 @@ const MISSING_3: &str = "entry 3: is missing (the next one there is 4)";
 async fn every_change_is_found_where_it_was_made(#[case] tampering: &str, #[case] told: &str) {
     let (_folder, path) = audit().await;
     tamper(&path, tampering);
-    let verified = verify(&path).unwrap();
+    let verified = verify(&path, &Against::default()).unwrap();
     let flaws: Vec<String> = verified.flaws.iter().map(ToString::to_string).collect();
     assert_eq!(flaws, [told]);
     let named = told.strip_prefix("entry ").and_then(|rest| rest.split(':').next()?.parse().ok());
@@ -173,11 +176,14 @@ async fn a_gap_that_was_linked_anew_is_found() {
         UPDATE entries SET prev = (SELECT hash FROM entries WHERE seq = 2) WHERE seq = 4";
     tamper(&path, relinked);
     hash_anew(&path, 4);
-    assert_eq!(verify(&path).unwrap().flaws[0].to_string(), MISSING_3);
+    assert_eq!(verify(&path, &Against::default()).unwrap().flaws[0].to_string(), MISSING_3);
 
     tamper(&path, "UPDATE entries SET seq = 3 WHERE seq = 4");
     hash_anew(&path, 3);
-    assert_eq!(verify(&path).unwrap().flaws[0].to_string(), "entry 4: is missing (the next one there is 5)");
+    assert_eq!(
+        verify(&path, &Against::default()).unwrap().flaws[0].to_string(),
+        "entry 4: is missing (the next one there is 5)"
+    );
 }
 
 #[tokio::test]
@@ -185,7 +191,7 @@ async fn a_changed_entry_with_a_fitting_hash_breaks_the_next() {
     let (_folder, path) = audit().await;
     tamper(&path, "UPDATE entries SET operator = 'eve' WHERE seq = 3");
     hash_anew(&path, 3);
-    let verified = verify(&path).unwrap();
+    let verified = verify(&path, &Against::default()).unwrap();
     assert_eq!(verified.flaws[0].to_string(), "entry 4: does not follow the entry before it");
     assert_eq!(verified.entries, 3);
 }
@@ -212,7 +218,8 @@ async fn a_changed_entry_with_a_fitting_hash_breaks_the_next() {
 async fn tables_and_triggers_must_be_ours(#[case] change: &str, #[case] told: &str) {
     let (_folder, path) = audit().await;
     Connection::open(&path).unwrap().execute_batch(change).unwrap();
-    let flaws: Vec<String> = verify(&path).unwrap().flaws.iter().map(ToString::to_string).collect();
+    let flaws: Vec<String> =
+        verify(&path, &Against::default()).unwrap().flaws.iter().map(ToString::to_string).collect();
     assert_eq!(flaws, [told]);
 }
 
@@ -220,7 +227,7 @@ async fn tables_and_triggers_must_be_ours(#[case] change: &str, #[case] told: &s
 async fn a_table_that_is_gone_is_a_flaw_and_no_panic() {
     let (_folder, path) = audit().await;
     Connection::open(&path).unwrap().execute_batch("DROP TABLE attachments").unwrap();
-    let verified = verify(&path).unwrap();
+    let verified = verify(&path, &Against::default()).unwrap();
     assert!(!verified.is_whole());
     assert!(
         verified.flaws.iter().any(|flaw| flaw.to_string().contains("the table `attachments` is missing"))
@@ -233,7 +240,10 @@ async fn a_file_that_was_cut_off_is_broken_or_refused() {
     let whole = std::fs::read(&path).unwrap();
     for bytes in (0..whole.len()).step_by(997) {
         std::fs::write(&path, &whole[..bytes]).unwrap();
-        assert!(!verify(&path).is_ok_and(|verified| verified.is_whole()), "cut to {bytes} bytes");
+        assert!(
+            !verify(&path, &Against::default()).is_ok_and(|verified| verified.is_whole()),
+            "cut to {bytes} bytes"
+        );
     }
 }
 
@@ -284,7 +294,7 @@ async fn a_changed_bit_is_found_or_holds_nothing() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (random % 8);
         std::fs::write(&flipped, bytes).unwrap();
-        if verify(&flipped).is_ok_and(|verified| verified.is_whole()) {
+        if verify(&flipped, &Against::default()).is_ok_and(|verified| verified.is_whole()) {
             assert_eq!(contents(&flipped).unwrap(), expected, "byte {at} of {}", whole.len());
             in_unused += 1;
         } else {
@@ -309,7 +319,10 @@ async fn every_bit_of_an_entrys_text_counts() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
         std::fs::write(&flipped, bytes).unwrap();
-        assert!(!verify(&flipped).is_ok_and(|verified| verified.is_whole()), "byte {at}");
+        assert!(
+            !verify(&flipped, &Against::default()).is_ok_and(|verified| verified.is_whole()),
+            "byte {at}"
+        );
     }
 }
 
@@ -322,7 +335,7 @@ async fn a_walk_goes_on_over_pages() {
         .append((0..many * 2).map(|at| entry(Event::Checked, None, &at.to_string())).collect())
         .await
         .unwrap();
-    assert_eq!(verify(&path).unwrap().entries, PAGE_ENTRIES * 2);
+    assert_eq!(verify(&path, &Against::default()).unwrap().entries, PAGE_ENTRIES * 2);
     tamper(&path, &format!("UPDATE entries SET key = '' WHERE seq = {}", PAGE_ENTRIES + 1));
-    assert_eq!(verify(&path).unwrap().first_bad(), Some(PAGE_ENTRIES + 1));
+    assert_eq!(verify(&path, &Against::default()).unwrap().first_bad(), Some(PAGE_ENTRIES + 1));
 }

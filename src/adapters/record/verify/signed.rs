@@ -1,0 +1,177 @@
+//! What checkpoints say of an audit, and what they vouch for.
+
+use super::{Flaw, Verified};
+use crate::adapters::record::checkpoints::{self, Found, Kind};
+use crate::adapters::record::fault;
+use crate::adapters::record::key::{self, KeyState};
+use crate::adapters::record::seal::{Seals, seal_of};
+use crate::domain::checkpoint::{Checkpoint, Marks, Signed};
+use crate::domain::signing::PublicKey;
+use crate::ports::record::RecordFault;
+use rusqlite::{Connection, OptionalExtension};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// What an audit is compared against. Nothing by default: then its chain is all there is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Against {
+    /// What signatures are checked with.
+    pub key: Option<PublicKey>,
+    /// The audit's own file of checkpoints, where there is one.
+    pub own: Option<PathBuf>,
+    /// The last checkpoint that is remembered beside the private key.
+    pub witness: Option<PathBuf>,
+    /// Checkpoints that were kept elsewhere.
+    pub copies: Vec<PathBuf>,
+    /// Whether there must be some: whoever brings a key of their own knows that something was signed.
+    pub must_be_signed: bool,
+}
+
+impl Against {
+    /// The checkpoints of this machine, with its own key or another.
+    ///
+    /// # Errors
+    /// A key file that cannot be read.
+    pub fn of(
+        audit: &Path,
+        seals: &Seals,
+        other_key: Option<PublicKey>,
+        copies: Vec<PathBuf>,
+    ) -> Result<Self, RecordFault> {
+        let audit = super::absolute(audit)?;
+        let own_key = match (other_key, &seals.key) {
+            (Some(_), _) | (None, None) => None,
+            (None, Some(file)) => own_key(&audit, file)?,
+        };
+        let witness = own_key.and(seals.key.as_ref()).map(|file| checkpoints::witness_of(file, &audit));
+        Ok(Self {
+            key: other_key.or(own_key),
+            own: Some(seals.checkpoints.clone()),
+            witness,
+            copies,
+            must_be_signed: other_key.is_some(),
+        })
+    }
+
+    /// Reads all of it: the marks of what the key signed, and what is wrong with the files.
+    pub(super) fn read(&self, audit: &Path) -> Result<(Marks, Vec<String>), RecordFault> {
+        let remembered = match &self.witness {
+            None => None,
+            Some(witness) => checkpoints::remembered(witness)
+                .map_err(|io| fault::unreadable_checkpoints(audit, witness, &io))?
+                .map(|line| (witness, line)),
+        };
+        // Looked for only now: what is remembered was written to the audit's own file before.
+        let own = self.own.as_ref().filter(|own| own.exists());
+        if own.is_none() && self.copies.is_empty() && remembered.is_none() {
+            return Ok((Marks::default(), Vec::new()));
+        }
+        let key = self.key.ok_or_else(|| fault::no_key_to_check(audit))?;
+        let (mut all, mut flaws) = (Vec::new(), Vec::new());
+        let own = own.map(|own| (own, Kind::Own));
+        let mut own_checkpoints = Vec::new();
+        for (file, kind) in own.into_iter().chain(self.copies.iter().map(|copy| (copy, Kind::Copy))) {
+            let found = read_file(audit, file, kind, key)?;
+            flaws.extend(found.flaws.iter().map(|flaw| format!("{}: {flaw}", file.display())));
+            if kind == Kind::Own {
+                own_checkpoints.extend(found.checkpoints);
+            } else {
+                all.extend(found.checkpoints);
+            }
+        }
+        if let Some((witness, line)) = remembered {
+            match Signed::from_line(&line, key) {
+                Err(fault) => flaws.push(format!("{}: the line {fault}", witness.display())),
+                Ok(Signed { checkpoint, .. }) => {
+                    if !own_checkpoints.contains(&checkpoint) {
+                        flaws.push(format!(
+                            "the one of {} for {} entries, remembered in {}, is gone",
+                            checkpoint.at,
+                            checkpoint.entries,
+                            witness.display()
+                        ));
+                    }
+                    all.push(checkpoint);
+                }
+            }
+        }
+        all.extend(own_checkpoints);
+        Ok((Marks::new(all), flaws))
+    }
+}
+
+fn own_key(audit: &Path, file: &Path) -> Result<Option<PublicKey>, RecordFault> {
+    match key::look(file) {
+        Ok(KeyState::Missing) => Ok(None),
+        Ok(KeyState::Private(key) | KeyState::Shared(key)) => Ok(Some(key)),
+        Err(why) => Err(fault::unreadable_key(audit, file, &why)),
+    }
+}
+
+fn read_file(audit: &Path, file: &Path, kind: Kind, key: PublicKey) -> Result<Found, RecordFault> {
+    checkpoints::read(file, kind, key).map_err(|io| fault::unreadable_checkpoints(audit, file, &io))
+}
+
+/// What checkpoints vouch for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Signatures {
+    /// How many checkpoints there are.
+    pub count: usize,
+    /// The last one that fits: so many entries are as they were when it was signed.
+    pub last: Option<Checkpoint>,
+    /// What they say of the file's bytes.
+    pub bytes: Bytes,
+}
+
+/// What checkpoints say of the file's bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Bytes {
+    /// Nothing: no checkpoint sealed the file as it should be now.
+    #[default]
+    Unsealed,
+    /// They are those that were sealed.
+    AsSealed,
+}
+
+impl Signatures {
+    pub(super) fn of(marks: &Marks) -> Self {
+        Self { count: marks.count(), last: marks.sound().cloned(), bytes: Bytes::Unsealed }
+    }
+}
+
+/// Compares every byte of the file with those that were sealed, if nothing was added since.
+pub(super) fn look_at_bytes(
+    path: &Path,
+    connection: &mut Connection,
+    marks: &Marks,
+    verified: &mut Verified,
+) -> Result<(), RecordFault> {
+    let seals: Vec<_> = marks.file_seals(verified.entries).collect();
+    if seals.is_empty() {
+        return Ok(());
+    }
+    let unreadable = |io: &std::io::Error| fault::of_io(path, "cannot be read", io);
+    // Opened before the read lock is taken and closed after it is gone: to close a file gives up the locks on it.
+    let file = File::open(path).map_err(|io| unreadable(&io))?;
+    let sql = |fault: rusqlite::Error| fault::of_sql(path, &fault);
+    let transaction = connection.transaction().map_err(sql)?;
+    let end: Option<(i64, String)> = transaction
+        .query_row("SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()
+        .map_err(sql)?;
+    // Nobody writes while this transaction reads. If somebody did before it, the seal is of the past.
+    if end.is_some_and(|(seq, head)| seq == verified.entries && head == verified.head) {
+        let there = seal_of(&file).map_err(|io| unreadable(&io))?;
+        match seals.iter().find(|(_, seal)| there.as_ref() != Some(*seal)) {
+            None => verified.signatures.bytes = Bytes::AsSealed,
+            Some((at, _)) => verified.flaws.push(Flaw::File(format!(
+                "no entry is changed, but its bytes are not those that were sealed at {at}"
+            ))),
+        }
+    }
+    drop(transaction);
+    drop(file);
+    Ok(())
+}
