@@ -46,6 +46,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
     let (worst, findings_count) = (run.troubles.worst(), run.findings_count);
     // Of items that were named, it was said already that they are not there.
     run.printer.finish(arguments.all.then(|| run.troubles.of_nothing_found()))?;
+    session::tell_waiting(&desk).await;
     if stopped {
         say::aside("Stopped: what was answered is printed and on record.");
         return Ok(Exit::Interrupted);

@@ -4,6 +4,7 @@ use super::arguments::{Common, Doctor};
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
 use crate::domain::evidence::Answer;
+use crate::domain::policy::Approvals;
 use crate::domain::text::clean;
 use crate::output::{json, say};
 use crate::ports::provider::Question;
@@ -63,6 +64,7 @@ pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Fai
     print("kinds", kinds(&desk))?;
     print("audit", vec![audit(&desk, &settings.audit).await])?;
     print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;
+    session::tell_waiting(&desk).await;
     Ok(match worst {
         Health::Good | Health::Doubtful => Exit::Fine,
         Health::Bad => Exit::No,
@@ -131,11 +133,15 @@ fn kinds(desk: &Desk) -> Vec<Examined> {
                 Some(check) => (Health::Good, format!("asks {check}")),
                 None => (Health::Doubtful, "asks nobody: its verdicts are always `unknown`".to_owned()),
             };
+            let persons = match policy.approvals {
+                Approvals::One => "",
+                Approvals::Two => ", two persons a decision",
+            };
             let stuck = crate::domain::moment::span(policy.stuck_after);
             Examined {
                 what: name.to_string(),
                 health,
-                finding: format!("risk {}, stuck after {stuck}, {check}", policy.risk),
+                finding: format!("risk {}{persons}, stuck after {stuck}, {check}", policy.risk),
             }
         })
         .collect()

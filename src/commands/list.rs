@@ -26,7 +26,7 @@ pub(super) async fn run(common: &Common, arguments: &List) -> Result<Exit, Failu
         ));
     }
     let settings = session::settings(common)?;
-    let desk = session::desk(common, &settings, AuditUse::None)?;
+    let desk = session::desk(common, &settings, AuditUse::Read)?;
     let mut printer = Printer::of_findings(arguments.format);
     let mut troubles = Troubles::of(&settings);
     for source in session::sources(&desk, arguments.source.as_deref())? {
@@ -35,6 +35,7 @@ pub(super) async fn run(common: &Common, arguments: &List) -> Result<Exit, Failu
         }
     }
     let counted = printer.finish(Some(troubles.of_nothing_found()))?;
+    session::tell_waiting(&desk).await;
     let worst = troubles.worst();
     if worst == Exit::Fine && arguments.fail_on_findings && counted > 0 {
         return Ok(Exit::No);

@@ -9,6 +9,7 @@ use crate::output::say;
 use crate::ports::source::Source;
 use crate::runtime::interrupt;
 use crate::wiring;
+pub(super) use crate::wiring::AuditUse;
 use crate::workflow::Desk;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -63,22 +64,9 @@ pub(super) fn tables_of(path: &Path) -> Result<Vec<(String, Vec<String>)>, Confi
         .collect())
 }
 
-/// How the audit is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AuditUse {
-    /// Not at all.
-    None,
-    /// To write; a fault is kept for whoever needs it.
-    Write,
-}
-
 /// A desk for one command.
 pub(super) fn desk(common: &Common, settings: &Settings, audit: AuditUse) -> Result<Arc<Desk>, Failure> {
-    let options = wiring::Options {
-        operator: common.operator.clone(),
-        read_only: common.read_only,
-        opens_audit: audit == AuditUse::Write,
-    };
+    let options = wiring::Options { operator: common.operator.clone(), read_only: common.read_only, audit };
     Ok(Arc::new(wiring::desk(settings, &options)?))
 }
 
@@ -158,6 +146,19 @@ pub(super) async fn recover(desk: &Desk) -> Result<(), Failure> {
         say::aside(format!("Broken off earlier: {}", crate::domain::text::clean(&told)));
     }
     Ok(())
+}
+
+/// Tells in one line that proposals wait, so that nobody has to think of looking for them. Where the audit cannot be read,
+/// the command itself says so, or needs none.
+pub(super) async fn tell_waiting(desk: &Desk) {
+    let waiting = crate::workflow::settle::propose::waiting(desk).await.map_or(0, |waiting| waiting.len());
+    match waiting {
+        0 => {}
+        1 => say::aside("1 proposal waits for a second person: `unstuck proposals` shows it."),
+        many => say::aside(format_args!(
+            "{many} proposals wait for a second person: `unstuck proposals` shows them."
+        )),
+    }
 }
 
 /// Turns a closed output (`| head`) into a good end.

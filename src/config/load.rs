@@ -175,6 +175,7 @@ pub fn detect(
     make_names_differ(&mut sources);
     Ok(Settings {
         operator: None,
+        approvals_from_same_login: false,
         audit,
         receipts: None,
         sources,

@@ -10,6 +10,7 @@ pub(crate) use ports::{FakeRecord, FakeSource};
 pub(crate) use script::{Script, Trouble};
 
 use crate::config::kind::Kind;
+use crate::domain::approval::ApprovalRules;
 use crate::domain::audit::{Entry, Event, Walk};
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Operator, Reason};
@@ -104,6 +105,7 @@ impl World {
             errors: Arc::new(ErrorTable::parse(include_str!("../../assets/errors.toml")).unwrap()),
             operator: Operator { name: "Ada".into(), login: "ada".into(), host: "desk-1".into() },
             read_only: false,
+            approval_rules: ApprovalRules::default(),
         }
     }
 

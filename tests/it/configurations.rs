@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use unstuck::config::load::load;
 use unstuck::config::{ConfigFault, Settings};
-use unstuck::domain::policy::{CheckName, Policy, Risk};
+use unstuck::domain::policy::{Approvals, CheckName, Policy, Risk};
 use unstuck::preset::provider::{Lookback, OperationSettings, ProviderSettings, SecretPlace};
 
 fn fixtures(folder: &str) -> PathBuf {
@@ -182,6 +182,7 @@ fn what_is_not_said_has_its_default() {
     let settings = loaded("minimal.toml").unwrap();
     assert_eq!(settings.audit, PathBuf::from("elsewhere/audit.db"));
     assert_eq!((settings.operator, settings.receipts), (None, None));
+    assert!(!settings.approvals_from_same_login);
     assert_eq!(settings.sources[0].path, fixtures("valid").join("jobs.db"));
     assert_eq!(settings.sources[0].preset.name, "jobs".into());
     assert!(settings.kinds.is_empty() && settings.providers.is_empty() && settings.escalation.is_none());
@@ -192,6 +193,7 @@ fn everything_that_can_be_said_arrives() {
     let settings = loaded("everything.toml").unwrap();
     let valid = fixtures("valid");
     assert_eq!(settings.operator.as_deref(), Some("ana"));
+    assert!(settings.approvals_from_same_login);
     assert_eq!(settings.audit, valid.join("record/audit.db"));
     assert_eq!(settings.receipts, Some(PathBuf::from("/var/log/receipts.jsonl")));
     assert_eq!(settings.sources[0].preset.table, "old_jobs");
@@ -207,6 +209,8 @@ fn everything_that_can_be_said_arrives() {
         currency: Some("{{ payload.currency }}".into()),
         amount_unit: unstuck::domain::money::Unit::Minor,
         evidence_age_max: TimeDelta::minutes(1),
+        approvals: Approvals::Two,
+        proposal_lasts: TimeDelta::hours(2),
         mask: vec!["customer".to_owned()],
     };
     assert_eq!(*policy, expected);

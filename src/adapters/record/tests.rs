@@ -70,8 +70,8 @@ async fn entries_are_chained_and_given_back_as_they_were_written() {
 async fn every_act_is_kept_with_who_when_and_why() {
     let (_folder, path) = folder();
     let record = SqliteRecord::open(&path).unwrap();
-    for event in Event::ALL {
-        record.append(vec![entry(event, Some(1), "inv-1")]).await.unwrap();
+    for (id, event) in (1..).zip(Event::ALL) {
+        record.append(vec![entry(event, Some(id), "inv-1")]).await.unwrap();
     }
     let kept = record.of_item("billing", "inv-1", usize::MAX).await.unwrap();
     assert_eq!(kept.len(), Event::ALL.len());

@@ -3,7 +3,8 @@
 use super::findings::Row;
 use crate::console::keymap::Place;
 use crate::console::words;
-use crate::domain::decision::{Choice, Permission, Reason, permission};
+use crate::domain::decision::{Choice, Reason};
+use crate::domain::permission::permission;
 use crate::workflow::{Checked, Found, Order};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -130,9 +131,10 @@ fn admits(choice: Choice, row: &Row) -> Result<Vec<String>, String> {
             if advice.and_then(words::choice_of) != Some(choice) {
                 return Err(group_of(row));
             }
-            match permission(choice, row.found.risk, &checked.judgement, &checked.advised) {
-                Permission::Granted(cautions) => Ok(cautions),
-                Permission::OnlyInsisting(why) | Permission::OnlyWithApproval(why) => Err(why),
+            let permission = permission(choice, row.found.stakes(), &checked.judgement, &checked.advised);
+            match permission.against {
+                Some(why) => Err(why),
+                None => Ok(permission.cautions.into_iter().chain(permission.second_person).collect()),
             }
         }
     }

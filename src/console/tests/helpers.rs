@@ -4,8 +4,9 @@ use crate::console::message::{AuditMessage, CheckMessage, ItemMessage, Message, 
 use crate::console::{Model, Setup, Task, ViewState, sample, update, view};
 use crate::domain::audit::Entry;
 use crate::domain::cell::Cell;
-use crate::domain::decision::{Choice, Outcome, permission};
+use crate::domain::decision::{Choice, Outcome};
 use crate::domain::item::Row;
+use crate::domain::permission::permission;
 use crate::domain::verdict::Verdict;
 use crate::ports::source::{LateWriter, Payload, PlannedStatement};
 use crate::workflow::settle::Reread;
@@ -223,7 +224,7 @@ pub fn prepared(found: &Found, choice: Choice, verdict: Verdict) -> Prepared {
     Prepared {
         found: found.clone(),
         row: row("running"),
-        permission: permission(choice, found.risk, &checked.judgement, &checked.advised),
+        permission: permission(choice, found.stakes(), &checked.judgement, &checked.advised),
         checked,
         statements: Ok(if choice == Choice::Escalate { Vec::new() } else { vec![statement] }),
         late_writer: LateWriter::Unguarded,

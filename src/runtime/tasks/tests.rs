@@ -69,6 +69,9 @@ fn spell(message: &Message) -> String {
         Message::Audit(AuditMessage::Page { run, entries, more }) => {
             format!("audit {run}: {} entries, more {more}", entries.len())
         }
+        Message::Proposals(ProposalsMessage::Read { waiting, .. }) => {
+            format!("proposals: {}", waiting.as_ref().map_or("fault".to_owned(), |all| all.len().to_string()))
+        }
         Message::Notice { what, .. } => format!("notice: {what}"),
         other => format!("{other:?}"),
     }
@@ -92,7 +95,7 @@ async fn a_scan_tells_page_by_page_and_its_end() {
     bench.tasks.start(Task::Scan { run: 7 });
     assert_eq!(
         bench.rest().await,
-        ["scan 7: 2 found", "scan 7: 2 found", "scan 7: 1 found", "scan 7: ended"]
+        ["scan 7: 2 found", "scan 7: 2 found", "scan 7: 1 found", "proposals: 0", "scan 7: ended"]
     );
 }
 
@@ -102,7 +105,7 @@ async fn a_source_that_breaks_is_told_and_the_scan_ends() {
     let mut bench = Bench::on(world.desk());
     world.script.trouble_at(1, Trouble::FailBefore);
     bench.tasks.start(Task::Scan { run: 1 });
-    assert_eq!(bench.rest().await, ["scan 1: 2 found", "scan 1: fault", "scan 1: ended"]);
+    assert_eq!(bench.rest().await, ["scan 1: 2 found", "scan 1: fault", "proposals: 0", "scan 1: ended"]);
 }
 
 #[tokio::test]
@@ -119,7 +122,7 @@ async fn a_newer_scan_cancels_the_older_and_never_runs_beside_it() {
     world.script.let_go("source.scan", 10);
     assert_eq!(
         bench.rest().await,
-        ["scan 21: 2 found", "scan 21: 2 found", "scan 21: 1 found", "scan 21: ended"]
+        ["scan 21: 2 found", "scan 21: 2 found", "scan 21: 1 found", "proposals: 0", "scan 21: ended"]
     );
     // The first that began was dropped at its first page; those between never began.
     assert_eq!(world.script.count("source.scan"), 4);

@@ -77,7 +77,9 @@ fn what_was_told_is_true(world: &World, told: Option<&Result<Decided, OrderFault
         }
         Some(Ok(decided)) => match &decided.outcome {
             Outcome::Applied { after, .. } => assert_eq!(&world.source.row("inv-41"), after, "{context}"),
-            Outcome::Refused { .. } => assert!(!is_touched(world), "{context}"),
+            Outcome::Refused { .. } | Outcome::Proposed { .. } => {
+                assert!(!is_touched(world), "{context}");
+            }
             Outcome::Failed { .. } => assert!(decided.do_next.is_some(), "{context}"),
         },
     }
