@@ -64,7 +64,7 @@ pub(super) fn of_item(
 }
 
 /// What makes an entry a proposal that waits.
-const WAITS: &str = "event = 'proposed' AND NOT EXISTS (
+pub(super) const WAITS: &str = "event = 'proposed' AND NOT EXISTS (
     SELECT 1 FROM entries AS closing
     WHERE closing.decision <> '' AND closing.decision = proposal.decision
       AND closing.event IN ('intended', 'withdrawn', 'lapsed'))";

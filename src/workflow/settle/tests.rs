@@ -1,6 +1,8 @@
 //! The whole protocol of a decision, port call by port call.
 
+mod approvals;
 mod every_step;
+mod every_step_of_two;
 mod recovered;
 
 use super::*;
