@@ -156,8 +156,8 @@ impl Proposal {
         if present.row_sha256 != self.row_sha256 {
             return Err(WhyNot::RowChanged { what: "the row changed since it was proposed".to_owned() });
         }
-        // Silence is not another answer: whoever comes later may get one.
-        if let Some(fault) = present.fault.filter(|fault| fault.kind.may_pass())
+        // Silence is not another answer: whoever comes later, or from a machine that has the secret, may get one.
+        if let Some(fault) = present.fault
             && self.sight.verdict != Verdict::Unknown
         {
             return Err(WhyNot::NoAnswer { what: fault.to_string() });

@@ -24,12 +24,16 @@ use crate::ports::source::Source;
 use crate::workflow::{Desk, Found, Order};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// The source of every test.
 pub(crate) const SOURCE: &str = "jobs";
 /// The process that a test's desk says it is.
 pub(crate) const PROCESS: u32 = 100;
+
+/// What error texts prove: read once, because a test of every step has hundreds of desks.
+static ERRORS: LazyLock<Arc<ErrorTable>> =
+    LazyLock::new(|| Arc::new(ErrorTable::parse(include_str!("../../assets/errors.toml")).unwrap()));
 
 /// The moment of every test.
 pub(crate) fn now() -> DateTime<Utc> {
@@ -102,7 +106,7 @@ impl World {
             receipts: None,
             escalation: None,
             clock: Arc::new(ports::FakeClock { process }),
-            errors: Arc::new(ErrorTable::parse(include_str!("../../assets/errors.toml")).unwrap()),
+            errors: Arc::clone(&ERRORS),
             operator: Operator { name: "Ada".into(), login: "ada".into(), host: "desk-1".into() },
             read_only: false,
             approval_rules: ApprovalRules::default(),

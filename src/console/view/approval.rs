@@ -84,7 +84,10 @@ fn reviewed(model: &Model, dialog: &ApprovalDialog, review: &Review, lines: &mut
         Err(not_open) => lines.sentence(&format!("{}.", shown::line(&not_open.why)), theme.alarm()),
         Ok(prepared) => {
             now(model, &review.proposal, prepared, lines);
-            will_be_written(model, prepared, lines);
+            // What cannot be approved will not be written either.
+            if dialog.blocked().is_none() {
+                will_be_written(model, prepared, lines);
+            }
         }
     }
 }

@@ -24,7 +24,8 @@ pub fn draw_list(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, ar
     let [top, rows] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
     let read =
         proposals.read_at.map_or_else(String::new, |at| format!(", read {}", super::header::clock(at)));
-    let told = format!("{} wait for a second person{read}", proposals.waiting().len());
+    let waits = if proposals.waiting().len() == 1 { "waits" } else { "wait" };
+    let told = format!("{} {waits} for a second person{read}", proposals.waiting().len());
     frame.render_widget(title(model.theme, "Proposals", &told, model.focus == Focus::List, top.width), top);
     let height = usize::from(rows.height);
     let total = proposals.waiting().len();

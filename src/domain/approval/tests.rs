@@ -132,10 +132,12 @@ fn another_person_approves_exactly_what_was_proposed() {
     case.sight = sight(Verdict::Unknown, &[]);
     case.fault = Some(Fault::new(FaultKind::Timeout, "no answer in 10 s"));
 }, "the provider gave no answer that counts (no answer in 10 s), so what was proposed cannot be compared")]
-#[case::an_answer_that_makes_no_sense(|case: &mut Case| {
+#[case::no_secret(|case: &mut Case| {
     case.sight = sight(Verdict::Unknown, &[]);
-    case.fault = Some(Fault::new(FaultKind::Shape, "no list"));
-}, "the verdict was `happened` and is `unknown` now, so it has lapsed")]
+    case.fault = Some(Fault::new(FaultKind::Secret, "the secret is missing"));
+}, "the provider gave no answer that counts (the secret is missing), so what was proposed cannot be compared")]
+#[case::unknown_by_an_answer(|case: &mut Case| case.sight = sight(Verdict::Unknown, &["ch_1"]),
+    "the verdict was `happened` and is `unknown` now, so it has lapsed")]
 #[case::not_insisting(|case: &mut Case| case.approver.insists = false,
     "it is against the advice: the proposer insists, and the second person has to insist too")]
 #[case::approved(|case: &mut Case| case.proposal.closed = Some(closed(Closing::Approved)),
