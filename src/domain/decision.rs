@@ -131,7 +131,7 @@ pub struct Denied {
 pub struct Permitted {
     draft: Draft,
     seen: Row,
-    approval: Option<Approval>,
+    approval: Option<Box<Approval>>,
 }
 
 /// A draft that lacks nothing but a second person.
@@ -222,7 +222,7 @@ impl Permitted {
                 do_next: "Look at it as it is now, and propose anew.".to_owned(),
             });
         }
-        Ok(Self { draft, seen, approval: Some(approval) })
+        Ok(Self { draft, seen, approval: Some(Box::new(approval)) })
     }
 
     /// The draft behind it.
@@ -237,7 +237,7 @@ impl Permitted {
 
     /// Whose proposal it takes up and who approved it; `None` where one person decided.
     pub fn approval(&self) -> Option<&Approval> {
-        self.approval.as_ref()
+        self.approval.as_deref()
     }
 
     /// The decision with its intent on record: only now may anything outside be touched.

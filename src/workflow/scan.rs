@@ -190,7 +190,7 @@ fn refer(
         kind.reference.render(&fields).map(Arc::from).map_err(Arc::from)
     };
     let (risk, approvals) = (kind.policy.risk, kind.policy.approvals);
-    Found { risk, approvals, reference, clock_gap, finding }
+    Found { finding, risk, approvals, reference, clock_gap }
 }
 
 /// The payload as JSON, where it is JSON.

@@ -217,14 +217,10 @@ async fn a_file_of_an_earlier_program_is_whole_and_gets_what_it_lacks() {
     record.append(vec![entry(Event::Intended, Some(1), "a")]).await.unwrap();
     drop(record);
     let file = Connection::open(&path).unwrap();
-    let drops: String = schema::LATER
-        .iter()
-        .map(|(name, made)| {
-            let kind = if made.contains("TRIGGER") { "TRIGGER" } else { "INDEX" };
-            format!("DROP {kind} {name};")
-        })
-        .collect();
-    file.execute_batch(&drops).unwrap();
+    for (name, made) in schema::LATER {
+        let kind = if made.contains("TRIGGER") { "TRIGGER" } else { "INDEX" };
+        file.execute_batch(&format!("DROP {kind} {name}")).unwrap();
+    }
     let there = || {
         let count = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
         schema::LATER.map(|(name, _)| file.query_row(count, [name], |row| row.get::<_, i64>(0)).unwrap())

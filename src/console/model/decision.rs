@@ -85,6 +85,7 @@ pub fn word_for(choice: Choice, risk: Risk, key: &str) -> String {
 
 impl Field {
     /// The next field, or the previous one. The second question is reached through the button alone.
+    #[must_use]
     pub fn walked(self, forward: bool, insist: bool) -> Self {
         match (self, forward) {
             (Self::Reason, true) | (Self::Button, false) if insist => Self::Insist,

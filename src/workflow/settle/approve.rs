@@ -130,7 +130,7 @@ pub async fn approve(desk: &Arc<Desk>, order: ApprovalOrder) -> Result<Decided, 
 const NEXT: &str = "Look at the item as it is now.";
 
 /// What was known when an attempt came to nothing.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Known<'a> {
     row: Option<&'a Row>,
     found: Option<&'a Found>,
