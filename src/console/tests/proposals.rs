@@ -34,6 +34,7 @@ fn a_proposal_that_waits_is_marked_in_list_item_and_header() {
     );
     assert!(screen.contains("P retry by ben, until 2026-05-04T06:30:00Z (7c1f02ab)"), "{screen}");
     assert!(screen.contains("the bank statement of the 3rd has nothing"), "{screen}");
+    assert!(screen.lines().last().unwrap().starts_with(">P proposals<"), "{screen}");
     // Also where there is no room for the column.
     console.resize(40, 10);
     assert!(console.screen().lines().any(|line| line.starts_with("> P?")), "{}", console.screen());
