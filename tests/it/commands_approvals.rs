@@ -236,6 +236,33 @@ fn what_was_approved_is_used_up() {
     );
 }
 
+/// Two programs at the same time: one of them carries it out, and the other says who did.
+#[test]
+fn of_two_programs_that_approve_at_once_one_writes() {
+    let incident = Incident::of_two(ONE_ACCOUNT, "");
+    let short = proposed(&incident, "inv-1 --done");
+    let outputs: Vec<_> = std::thread::scope(|scope| {
+        let approve = |operator: &'static str| {
+            let mut command = incident.world.command();
+            command.args(["--config", "config.toml", "--operator", operator, "approve", &short]);
+            command.args(["--reason", "I looked too"]);
+            scope.spawn(move || command.output().unwrap())
+        };
+        let both = ["bob", "cleo"].map(approve);
+        both.into_iter().map(|program| program.join().unwrap()).collect()
+    });
+    let mut codes: Vec<_> = outputs.iter().map(|output| output.status.code()).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, [Some(0), Some(1)], "{outputs:?}");
+    let late = outputs.iter().find(|output| output.status.code() == Some(1)).unwrap();
+    let told = String::from_utf8_lossy(&late.stderr);
+    assert!(told.contains("approved it a moment ago (") || told.contains("it was approved by "), "{told}");
+    assert_eq!(incident.status_of("inv-1").as_deref(), Some("done"));
+    let events = incident.events();
+    let count = |event: &str| events.iter().filter(|told| told.starts_with(event)).count();
+    assert_eq!((count("intended"), count("applied"), count("lapsed")), (1, 1, 0), "{events:?}");
+}
+
 #[rstest]
 #[case::by_the_proposer("ana", "withdrawn", true)]
 #[case::by_another("bob", "rejected", false)]

@@ -10,7 +10,8 @@ use super::{
 use crate::domain::approval::{Approver, Present, WhyNot, may_approve, may_take_up};
 use crate::domain::decision::{Denied, Outcome, Reason};
 use crate::domain::item::Row;
-use crate::domain::proposal::{Proposal, Sight};
+use crate::domain::proposal::{Closed, Proposal, Sight};
+use crate::ports::record::Once;
 use crate::workflow::check::{Checked, check};
 use crate::workflow::desk::Desk;
 use crate::workflow::scan::Found;
@@ -151,8 +152,16 @@ impl Attempted<'_> {
         if !why_not.lapses() {
             return self.refused(why, do_next, known).await;
         }
-        let entry = propose::lapse(self.desk, &self.entry(&why, &known)).await?;
-        Ok(self.told(why, do_next, known, entry))
+        Ok(match propose::lapse(self.desk, &self.entry(&why, &known)).await? {
+            Once::Placed(entry) => self.told(why, do_next, known, entry.seq),
+            // It moved on because somebody else carried it out: that is what there is to tell.
+            Once::Taken(earlier) => {
+                let settled = Closed::of(&earlier).map(WhyNot::Closed);
+                let why = settled.as_ref().map_or(why, ToString::to_string);
+                let do_next = settled.map_or(do_next, |settled| settled.do_next().to_owned());
+                self.told(why, do_next, known, earlier.seq)
+            }
+        })
     }
 
     /// Nothing comes of the attempt, and the proposal stays as it is.

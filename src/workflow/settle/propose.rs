@@ -142,12 +142,9 @@ async fn refuse_second(
     Ok(told(desk, unapproved, grounds, outcome, (do_next, placed.last().map(|entry| entry.seq))))
 }
 
-/// Puts on record that a proposal has lapsed; gives the entry that ended it, which may be somebody else's.
-pub(super) async fn lapse(desk: &Desk, attempt: &Attempt<'_>) -> Result<i64, OrderFault> {
-    let once = record_of(desk)?.append_once(lapsed(desk, attempt)).await.map_err(OrderFault::Record)?;
-    Ok(match once {
-        Once::Placed(entry) | Once::Taken(entry) => entry.seq,
-    })
+/// Puts on record that a proposal has lapsed, unless somebody settled it otherwise meanwhile.
+pub(super) async fn lapse(desk: &Desk, attempt: &Attempt<'_>) -> Result<Once, OrderFault> {
+    record_of(desk)?.append_once(lapsed(desk, attempt)).await.map_err(OrderFault::Record)
 }
 
 /// The proposals that wait for a second person and whose time is not over, the oldest first.

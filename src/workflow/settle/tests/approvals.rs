@@ -389,6 +389,37 @@ async fn of_two_who_approve_at_once_one_is_late_and_writes_nothing() {
     assert_eq!(world.events(), ["proposed", "intended", "applied"]);
 }
 
+/// The late one finds the row as the first one left it: it is told of the first one, not that the row moved on.
+#[tokio::test]
+async fn who_comes_after_the_write_is_told_that_it_was_approved() {
+    let world = World::with_stuck(&["inv-41"]).happened("inv-41", 1);
+    let proposal = proposed(&world, MarkDone, false).await;
+    world.script.hold("source.read");
+    let late = tokio::spawn({
+        let (desk, order) = (Arc::new(desk_of(&world, "Cleo", 104)), approval(&proposal, false));
+        async move { approve(&desk, order).await }
+    });
+    world.script.begun("source.read", 2).await;
+    // Meanwhile Bob's program has carried it out.
+    let intent = crate::domain::audit::NewEntry {
+        at: now(),
+        event: Event::Intended,
+        decision: Some(proposal.id),
+        source: SOURCE.to_owned(),
+        key: "inv-41".to_owned(),
+        operator: "Bob".to_owned(),
+        origin: "bob@desk-1".to_owned(),
+        body: serde_json::json!({}),
+        attachments: Vec::new(),
+    };
+    bob(&world).record.as_ref().unwrap().append_once(intent).await.unwrap();
+    world.source.overwrite("inv-41", "done");
+    world.script.let_go("source.read", 1);
+    let late = late.await.unwrap().unwrap();
+    assert_eq!(why(&late), "it was approved by Bob at 2027-01-15T08:00:00Z (audit entry 2)");
+    assert_eq!(world.events(), ["proposed", "intended"]);
+}
+
 #[tokio::test]
 async fn what_is_withdrawn_while_somebody_approves_it_is_not_carried_out() {
     let world = World::with_stuck(&["inv-41"]).happened("inv-41", 1);
