@@ -24,7 +24,7 @@ use unstuck::config::load;
 use unstuck::domain::moment::stamp;
 use unstuck::domain::verdict::Verdict;
 use unstuck::ports::clock::Clock;
-use unstuck::wiring::{self, Options};
+use unstuck::wiring::{self, AuditUse, Options};
 use unstuck::workflow::scan::Pages;
 use unstuck::workflow::sweep::{record_batch, sweep};
 use unstuck::workflow::{Desk, Found};
@@ -184,7 +184,7 @@ fn desk(folder: &Path, address: SocketAddr) -> Result<Desk, Fault> {
         ),
     )?;
     let settings = load::load(&config, folder.join("audit.db")).map_err(|fault| fault.what)?;
-    let options = Options { operator: Some("bench".to_owned()), read_only: false, opens_audit: true };
+    let options = Options { operator: Some("bench".to_owned()), read_only: false, audit: AuditUse::Write };
     Ok(wiring::desk(&settings, &options).map_err(|fault| fault.what)?)
 }
 

@@ -7,6 +7,7 @@ use crate::adapters::sqlite::SqliteSource;
 use crate::adapters::system::{self, SystemClock};
 use crate::config::kind::Kind;
 use crate::config::{ConfigFault, Settings};
+use crate::domain::approval::ApprovalRules;
 use crate::domain::decision::Operator;
 use crate::domain::policy::{CheckName, Policy};
 use crate::ports::clock::Clock;
@@ -26,8 +27,18 @@ pub struct Options {
     pub operator: Option<String>,
     /// Whether every decision is refused.
     pub read_only: bool,
-    /// Whether the audit is opened to write.
-    pub opens_audit: bool,
+    /// How the audit is opened.
+    pub audit: AuditUse,
+}
+
+/// How the audit is opened; a fault is kept for whoever needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AuditUse {
+    /// To look into it, where it exists.
+    #[default]
+    Read,
+    /// To write; it is made where it does not exist.
+    Write,
 }
 
 /// Builds a desk.
@@ -54,6 +65,7 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
         errors: Arc::clone(&settings.catalogue.errors),
         operator: operator(options.operator.as_deref().or(settings.operator.as_deref())),
         read_only: options.read_only,
+        approval_rules: ApprovalRules { from_same_login: settings.approvals_from_same_login },
     })
 }
 
@@ -96,14 +108,10 @@ fn providers(
 }
 
 fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, RecordFault> {
-    if !options.opens_audit {
-        return Err(RecordFault {
-            what: "this command opens no audit".to_owned(),
-            do_next: "Report this.".to_owned(),
-        });
+    match options.audit {
+        AuditUse::Read => Ok(Arc::new(SqliteRecord::open_to_read(&settings.audit)?)),
+        AuditUse::Write => Ok(Arc::new(SqliteRecord::open(&settings.audit)?.signed(seals(settings)))),
     }
-    let record = SqliteRecord::open(&settings.audit)?.signed(seals(settings));
-    Ok(Arc::new(record))
 }
 
 /// Where the audit's checkpoints and their key are.

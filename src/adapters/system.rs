@@ -1,5 +1,6 @@
 //! The machine's own clock, ids, processes, names and variables: the only place that asks the operating system for them.
 
+use crate::domain::decision::Operator;
 use crate::ports::clock::Clock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -50,12 +51,12 @@ pub fn environment(name: &str) -> Option<String> {
 
 /// The account of the operating system.
 pub fn login() -> String {
-    whoami::username().unwrap_or_else(|_| "unknown".to_owned())
+    whoami::username().unwrap_or_else(|_| Operator::UNKNOWN.to_owned())
 }
 
 /// The machine's name.
 pub fn host() -> String {
-    whoami::hostname().unwrap_or_else(|_| "unknown".to_owned())
+    whoami::hostname().unwrap_or_else(|_| Operator::UNKNOWN.to_owned())
 }
 
 /// Whether the operator wants no colours (the convention of no-color.org).

@@ -57,6 +57,12 @@ pub enum Command {
     Check(Check),
     /// Settle one item, or many, with a reason.
     Decide(Decide),
+    /// The decisions that wait for a second person.
+    Proposals(Proposals),
+    /// Approve a proposal of somebody else's, and carry it out.
+    Approve(Approve),
+    /// Take a proposal back, or reject somebody else's.
+    Withdraw(Withdraw),
     /// The record of checks and decisions.
     Audit(Audit),
     /// Look at every source, provider, permission, clock and preset.
@@ -164,6 +170,45 @@ pub struct Decide {
     /// One JSON object a decision.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `proposals`
+#[derive(Debug, Args)]
+pub struct Proposals {
+    /// One JSON object a proposal.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `approve`
+#[derive(Debug, Args)]
+pub struct Approve {
+    /// The proposal's id, or its end as `unstuck proposals` shows it.
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Why, in your own words: it goes on record beside the proposer's.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// Insist against the advice; needed where the proposer insists.
+    #[arg(long = "override")]
+    pub insists: bool,
+    /// Show what was proposed, what it is now and the exact statements, and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// One JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `withdraw`
+#[derive(Debug, Args)]
+pub struct Withdraw {
+    /// The proposal's id, or its end as `unstuck proposals` shows it.
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Why: it goes on record.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
 }
 
 /// Exactly one choice.

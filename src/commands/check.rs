@@ -52,6 +52,7 @@ async fn check(mut run: Run<'_>, arguments: &Check) -> Result<Exit, Failure> {
     let (worst, findings_count) = (run.troubles.worst(), run.findings_count);
     // Of items that were named, it was said already that they are not there.
     run.printer.finish(arguments.all.then(|| run.troubles.of_nothing_found()))?;
+    session::tell_waiting(run.desk).await;
     if stopped {
         say::aside("Stopped: what was answered is printed and on record.");
         return Ok(Exit::Interrupted);

@@ -4,28 +4,25 @@ use super::arguments::{ChoiceArguments, Common, Decide};
 use super::check::facts;
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse, Troubles};
+use super::tell;
 use crate::domain::advice::Advice;
-use crate::domain::decision::{Choice, Outcome, Permission, Reason};
-use crate::domain::mask::{MASK, is_hidden_name, mask_text};
+use crate::domain::decision::{Choice, Outcome, Reason};
 use crate::domain::text::clean;
 use crate::output::{json, say};
-use crate::ports::source::{LateWriter, PlannedStatement, Source};
+use crate::ports::source::Source;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
-use crate::workflow::settle::{self, Prepared, look_up, masked_row, masked_statements};
+use crate::workflow::settle::{self, look_up};
 use crate::workflow::sweep::{record_batch, sweep};
-use crate::workflow::{Checked, Decided, Desk, Found, Order};
+use crate::workflow::{Checked, Desk, Found, Order};
 use futures_util::StreamExt;
-use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Carries out the decision, or shows it.
 pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Failure> {
-    let Some(reason) = Reason::new(&arguments.reason) else {
-        return Err(Failure::usage("the reason says nothing", "Say why, in words: it goes on record."));
-    };
+    let reason = reason_of(&arguments.reason)?;
     let settings = session::settings(common)?;
     // A key may be in the database that could not be read: nothing is decided while that is open.
     if let Some(fault) = settings.unread.first() {
@@ -45,6 +42,12 @@ pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Fai
         }
     })
     .await
+}
+
+/// The reason that was typed.
+pub(super) fn reason_of(typed: &str) -> Result<Reason, Failure> {
+    Reason::new(typed)
+        .ok_or_else(|| Failure::usage("the reason says nothing", "Say why, in words: it goes on record."))
 }
 
 fn choice_of(arguments: ChoiceArguments) -> Choice {
@@ -76,8 +79,8 @@ async fn one(
         insists: arguments.insists,
     };
     let decided = settle::decide(desk, order.clone()).await?;
-    tell(&order, &decided, arguments.json);
-    Ok(exit_of(&decided))
+    tell::decided(&order.source, &order.key, &decided, arguments.json);
+    Ok(tell::exit_of(&decided))
 }
 
 /// The source of a key: the named one, or the only one that has it.
@@ -124,130 +127,20 @@ async fn dry_run(
         say::aside(Failure::from(fault));
     }
     if as_json {
-        say::line(json::line(&dry_run_json(desk, &prepared, choice)))?;
+        say::line(json::line(&tell::dry_run_json(desk, &prepared, choice)))?;
     } else {
-        print_dry_run(desk, &prepared, choice)?;
+        say::line("Dry run: nothing was written.")?;
+        tell::print_prepared(desk, &prepared, choice)?;
     }
-    Ok(match (&prepared.permission, &prepared.statements) {
-        (Permission::Granted(_), Ok(_)) => Exit::Fine,
-        _ => Exit::No,
-    })
-}
-
-fn dry_run_json(desk: &Desk, prepared: &Prepared, choice: Choice) -> serde_json::Value {
-    let (permitted, told) = permission_words(&prepared.permission);
-    json!({
-        "dry_run": true,
-        "choice": choice.as_str(),
-        "verdict": prepared.checked.verdict().as_str(),
-        "advice": prepared.checked.advice().as_str(),
-        "reasons": prepared.checked.advised.reasons,
-        "permitted": permitted,
-        "cautions": told,
-        "statements": prepared.statements.as_ref().map(|statements| masked_statements(desk, statements)).ok(),
-        "unsupported": prepared.statements.as_ref().err(),
-        "late_writer": prepared.late_writer.as_str(),
-        "escalates_to": prepared.escalates_to,
-        "row": masked_row(desk, &prepared.row),
-    })
-}
-
-fn permission_words(permission: &Permission) -> (&'static str, Vec<String>) {
-    match permission {
-        Permission::Granted(cautions) => ("yes", cautions.clone()),
-        Permission::OnlyInsisting(why) => ("only with --override", vec![why.clone()]),
-        Permission::OnlyWithApproval(why) => ("only with a second person's approval", vec![why.clone()]),
-    }
-}
-
-fn print_dry_run(desk: &Desk, prepared: &Prepared, choice: Choice) -> std::io::Result<()> {
-    let (permitted, told) = permission_words(&prepared.permission);
-    let masks = desk.masks();
-    say::line("Dry run: nothing was written.")?;
-    say::line(format_args!("verdict    {}", prepared.checked.verdict()))?;
-    say::line(format_args!("advice     {}", prepared.checked.advice()))?;
-    for reason in &prepared.checked.advised.reasons {
-        say::line(format_args!("           {}", clean(reason)))?;
-    }
-    say::line(format_args!("permitted  {permitted}"))?;
-    for sentence in told {
-        say::line(format_args!("           {}", clean(&sentence)))?;
-    }
-    match &prepared.statements {
-        Err(why) => say::line(format_args!("statements none: {}", clean(why)))?,
-        Ok(statements) if statements.is_empty() => {
-            say::line(format_args!("statements none: {} writes nothing here", choice.verb()))?;
-        }
-        Ok(statements) => {
-            for statement in statements {
-                say::line(format_args!(
-                    "statement  {} -- must change {} row(s)",
-                    clean(&statement.sql),
-                    statement.rows
-                ))?;
-                for (name, cell) in &statement.parameters {
-                    let is_hidden =
-                        is_hidden_name(PlannedStatement::column_of(name), &masks) && !cell.is_null();
-                    let shown =
-                        if is_hidden { MASK.to_owned() } else { mask_text(&cell.shown()).into_owned() };
-                    say::line(format_args!("           {name} = {shown}"))?;
-                }
-            }
-        }
-    }
-    if prepared.late_writer == LateWriter::Unguarded {
-        say::line("late       A worker that still lives would overwrite this later.")?;
-    }
-    if let Some(place) = &prepared.escalates_to {
-        say::line(format_args!("sends      {}", clean(place)))?;
-    }
-    Ok(())
-}
-
-fn exit_of(decided: &Decided) -> Exit {
-    match (&decided.outcome, &decided.record_fault) {
-        (Outcome::Applied { .. }, None) => Exit::Fine,
-        (Outcome::Applied { .. } | Outcome::Refused { .. } | Outcome::Failed { .. }, _) => Exit::No,
-    }
-}
-
-/// Tells one outcome: JSON or text on stdout, troubles on stderr.
-fn tell(order: &Order, decided: &Decided, as_json: bool) {
-    let why = match &decided.outcome {
-        Outcome::Applied { .. } => None,
-        Outcome::Refused { why, .. } | Outcome::Failed { why } => Some(why.as_str()),
-    };
-    if as_json {
-        let line = json!({
-            "source": &*order.source,
-            "key": &*order.key,
-            "choice": order.choice.as_str(),
-            "outcome": decided.outcome.as_str(),
-            "why": why,
-            "verdict": decided.checked.as_ref().map(|checked| checked.verdict().as_str()),
-            "decision": decided.decision.to_string(),
-            "audit": decided.entry,
-        });
-        // What was decided is decided, whether or not anybody still reads it.
-        let _closed = say::line(json::line(&line));
-    } else if why.is_none() {
-        let entry = decided.entry.map(|entry| format!(" (audit entry {entry})")).unwrap_or_default();
-        let _closed =
-            say::line(format_args!("{}: {} applied{entry}", clean(&order.key), order.choice.verb()));
-    }
-    if let Some(why) = why {
-        let what = format!("{}: {} {}: {why}", order.key, order.choice.verb(), decided.outcome.as_str());
-        say::aside(Failure::new(Exit::No, what, decided.do_next.clone().unwrap_or_default()));
-    }
-    if let Some(fault) = &decided.record_fault {
-        say::aside(Failure::from(fault.clone()));
-    }
+    let is_possible = prepared.permission.against.is_none() && prepared.statements.is_ok();
+    Ok(if is_possible { Exit::Fine } else { Exit::No })
 }
 
 /// What a bulk decision came to.
 #[derive(Debug, Default)]
 struct Summary {
     applied: usize,
+    proposed: usize,
     refused: Vec<Arc<str>>,
     failed: Vec<Arc<str>>,
     left_out: usize,
@@ -395,9 +288,10 @@ async fn settle_one(
 ) -> Result<(), Failure> {
     match settle::decide(desk, order.clone()).await {
         Ok(decided) => {
-            tell(&order, &decided, as_json);
+            tell::decided(&order.source, &order.key, &decided, as_json);
             match &decided.outcome {
                 Outcome::Applied { .. } => summary.applied += 1,
+                Outcome::Proposed { .. } => summary.proposed += 1,
                 Outcome::Refused { .. } => summary.refused.push(order.key),
                 Outcome::Failed { .. } => summary.failed.push(order.key),
             }
@@ -405,7 +299,11 @@ async fn settle_one(
         }
         // Without an audit nothing more can be decided; a source that cannot be read skips its item.
         Err(fault @ (settle::OrderFault::Record(_) | settle::OrderFault::ReadOnly)) => Err(fault.into()),
-        Err(fault @ (settle::OrderFault::Source(_) | settle::OrderFault::NoSuchSource(_))) => {
+        Err(
+            fault @ (settle::OrderFault::Source(_)
+            | settle::OrderFault::NoSuchSource(_)
+            | settle::OrderFault::NoSuchProposal(_)),
+        ) => {
             say::aside(Failure::from(fault));
             summary.failed.push(order.key);
             Ok(())
@@ -418,8 +316,10 @@ fn tell_summary(summary: &Summary, choice: Choice) {
         let shown: Vec<String> = keys.iter().map(|key| clean(key)).collect();
         if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) }
     };
+    let proposed =
+        if summary.proposed == 0 { String::new() } else { format!(" {} proposed,", summary.proposed) };
     say::aside(format_args!(
-        "{}: {} applied, {} refused{}, {} failed{}, {} left out (their advice is another)",
+        "{}: {} applied,{proposed} {} refused{}, {} failed{}, {} left out (their advice is another)",
         choice.verb(),
         summary.applied,
         summary.refused.len(),

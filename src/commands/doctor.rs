@@ -6,6 +6,7 @@ use super::session::{self, AuditUse};
 use crate::adapters::record::key::{self, KeyState};
 use crate::config::Settings;
 use crate::domain::evidence::Answer;
+use crate::domain::policy::Approvals;
 use crate::domain::text::clean;
 use crate::output::{json, say};
 use crate::ports::provider::Question;
@@ -72,6 +73,7 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
     print("kinds", kinds(desk))?;
     print("audit", vec![audit(desk, &settings.audit).await, audit_key(settings.audit_key.as_deref())])?;
     print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;
+    session::tell_waiting(&desk).await;
     Ok(match worst {
         Health::Good | Health::Doubtful => Exit::Fine,
         Health::Bad => Exit::No,
@@ -137,11 +139,15 @@ fn kinds(desk: &Desk) -> Vec<Examined> {
                 Some(check) => (Health::Good, format!("asks {check}")),
                 None => (Health::Doubtful, "asks nobody: its verdicts are always `unknown`".to_owned()),
             };
+            let persons = match policy.approvals {
+                Approvals::One => "",
+                Approvals::Two => ", two persons a decision",
+            };
             let stuck = crate::domain::moment::span(policy.stuck_after);
             Examined {
                 what: name.to_string(),
                 health,
-                finding: format!("risk {}, stuck after {stuck}, {check}", policy.risk),
+                finding: format!("risk {}{persons}, stuck after {stuck}, {check}", policy.risk),
             }
         })
         .collect()

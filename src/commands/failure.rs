@@ -100,7 +100,7 @@ impl From<OrderFault> for Failure {
     fn from(fault: OrderFault) -> Self {
         let (what, do_next) = (fault.to_string(), fault.do_next());
         let exit = match fault {
-            OrderFault::ReadOnly | OrderFault::Record(_) => Exit::No,
+            OrderFault::ReadOnly | OrderFault::Record(_) | OrderFault::NoSuchProposal(_) => Exit::No,
             OrderFault::NoSuchSource(_) => Exit::Usage,
             OrderFault::Source(fault) => Self::from(fault).exit,
         };

@@ -26,7 +26,7 @@ pub(super) async fn run(common: &Common, arguments: &List) -> Result<Exit, Failu
         ));
     }
     let settings = session::settings(common)?;
-    session::at_desk(common, &settings, AuditUse::None, async |desk| {
+    session::at_desk(common, &settings, AuditUse::Read, async |desk| {
         print_all(desk, Troubles::of(&settings), &filter, arguments).await
     })
     .await
@@ -45,6 +45,7 @@ async fn print_all(
         }
     }
     let counted = printer.finish(Some(troubles.of_nothing_found()))?;
+    session::tell_waiting(&desk).await;
     let worst = troubles.worst();
     if worst == Exit::Fine && arguments.fail_on_findings && counted > 0 {
         return Ok(Exit::No);

@@ -11,7 +11,9 @@ pub mod failure;
 mod init;
 mod list;
 mod presets;
+mod proposals;
 mod session;
+mod tell;
 
 use arguments::{Arguments, Command};
 use failure::{Exit, Failure};
@@ -28,6 +30,9 @@ pub async fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::List(list)) => list::run(&common, &list).await,
         Some(Command::Check(check)) => check::run(&common, &check).await,
         Some(Command::Decide(decide)) => decide::run(&common, &decide).await,
+        Some(Command::Proposals(proposals)) => proposals::list(&common, &proposals).await,
+        Some(Command::Approve(approve)) => proposals::approve_one(&common, &approve).await,
+        Some(Command::Withdraw(withdraw)) => proposals::withdraw_one(&common, &withdraw).await,
         Some(Command::Audit(audit)) => audit::run(&common, &audit).await,
         Some(Command::Doctor(doctor)) => doctor::run(&common, &doctor).await,
         Some(Command::Init(init)) => init::run(&common, &init),

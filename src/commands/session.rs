@@ -9,6 +9,7 @@ use crate::output::say;
 use crate::ports::source::Source;
 use crate::runtime::interrupt;
 use crate::wiring;
+pub(super) use crate::wiring::AuditUse;
 use crate::workflow::Desk;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -63,15 +64,6 @@ pub(super) fn tables_of(path: &Path) -> Result<Vec<(String, Vec<String>)>, Confi
         .collect())
 }
 
-/// How the audit is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AuditUse {
-    /// Not at all.
-    None,
-    /// To write; a fault is kept for whoever needs it.
-    Write,
-}
-
 /// Works at a desk, and signs what that put on record however it ended: the one way for a command to its desk.
 ///
 /// # Errors
@@ -82,11 +74,7 @@ pub(super) async fn at_desk(
     audit: AuditUse,
     work: impl AsyncFnOnce(&Arc<Desk>) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    let options = wiring::Options {
-        operator: common.operator.clone(),
-        read_only: common.read_only,
-        opens_audit: audit == AuditUse::Write,
-    };
+    let options = wiring::Options { operator: common.operator.clone(), read_only: common.read_only, audit };
     let desk = Arc::new(wiring::desk(settings, &options)?);
     let ended = work(&desk).await;
     if let Ok(record) = &desk.record
@@ -173,6 +161,19 @@ pub(super) async fn recover(desk: &Desk) -> Result<(), Failure> {
         say::aside(format!("Broken off earlier: {}", crate::domain::text::clean(&told)));
     }
     Ok(())
+}
+
+/// Tells in one line that proposals wait, so that nobody has to think of looking for them. Where the audit cannot be read,
+/// the command itself says so, or needs none.
+pub(super) async fn tell_waiting(desk: &Desk) {
+    let waiting = crate::workflow::settle::propose::waiting(desk).await.map_or(0, |waiting| waiting.len());
+    match waiting {
+        0 => {}
+        1 => say::aside("1 proposal waits for a second person: `unstuck proposals` shows it."),
+        many => say::aside(format_args!(
+            "{many} proposals wait for a second person: `unstuck proposals` shows them."
+        )),
+    }
 }
 
 /// Turns a closed output (`| head`) into a good end.

@@ -9,7 +9,7 @@ use super::settings::{Settings, SourceSettings};
 use crate::config::kind::Kind;
 use crate::domain::moment::parse_duration;
 use crate::domain::money::Unit;
-use crate::domain::policy::{CheckName, Policy};
+use crate::domain::policy::{Approvals, CheckName, Policy};
 use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{Lookback, OperationSettings, ProviderPreset, ProviderSettings, SecretPlace};
 use crate::preset::source::SourcePreset;
@@ -42,6 +42,7 @@ pub(super) fn check(
         .collect::<Result<Providers, ConfigFault>>()?;
     Ok(Settings {
         operator: operator(file)?,
+        approvals_from_same_login: file.approvals_from_same_login.unwrap_or(false),
         audit_key: named(|audit| audit.key.as_ref()).or_else(|| key_of(&audit)),
         audit_checkpoints: named(|audit| audit.checkpoints.as_ref()),
         audit: named(|audit| Some(&audit.path)).unwrap_or(audit),
@@ -218,11 +219,35 @@ fn kind(name: &str, entry: &KindEntry, providers: &Providers) -> Result<Kind, Co
         currency: text(&entry.currency),
         amount_unit: entry.amount_unit.unwrap_or(Unit::Major),
         evidence_age_max: span(&entry.evidence_age_max, "evidence_age_max", Policy::EVIDENCE_AGE_MAX)?,
+        approvals: approvals(name, entry.approvals)?,
+        proposal_lasts: proposal_lasts(name, entry.proposal_lasts.as_deref())?,
         mask: entry.mask.clone(),
     };
     Kind::new(policy).map_err(|what| {
         ConfigFault::new(format!("kind `{name}`: {what}"), "A template looks like \"{{ key }}\".")
     })
+}
+
+fn approvals(kind: &str, count: Option<i64>) -> Result<Approvals, ConfigFault> {
+    match count {
+        None | Some(1) => Ok(Approvals::One),
+        Some(2) => Ok(Approvals::Two),
+        Some(other) => Err(ConfigFault::new(
+            format!("kind `{kind}`: `approvals` is {other}"),
+            "Write approvals = 1 (whoever decides) or approvals = 2 (one proposes, another approves).",
+        )),
+    }
+}
+
+fn proposal_lasts(kind: &str, text: Option<&str>) -> Result<TimeDelta, ConfigFault> {
+    let Some(text) = text else { return Ok(Policy::PROPOSAL_LASTS) };
+    let fault = |what: &str| in_field(&format!("kind `{kind}`"), "proposal_lasts", what);
+    let lasts = positive(text).map_err(|what| fault(&what))?;
+    if lasts > Policy::PROPOSAL_LASTS_MAX {
+        let days = Policy::PROPOSAL_LASTS_MAX.num_days();
+        return Err(fault(&format!("`{text}` is longer than the {days} days that a proposal may wait")));
+    }
+    Ok(lasts)
 }
 
 fn in_field(place: &str, field: &str, what: &str) -> ConfigFault {

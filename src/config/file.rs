@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 pub struct ConfigFile {
     /// The operator's name, where neither `--operator` nor `$UNSTUCK_OPERATOR` says it.
     pub operator: Option<String>,
+    /// Whether a second person may approve from the proposer's own account; not where it is not said.
+    pub approvals_from_same_login: Option<bool>,
     /// The folder with the operator's own presets; `presets` beside the file where it exists.
     pub presets: Option<String>,
     /// Where the audit is.
@@ -95,6 +97,10 @@ pub struct KindEntry {
     pub amount_unit: Option<Unit>,
     /// How old evidence may be when a decision uses it.
     pub evidence_age_max: Option<String>,
+    /// How many persons a decision that writes takes: 1 or 2.
+    pub approvals: Option<i64>,
+    /// How long a proposal waits for its second person.
+    pub proposal_lasts: Option<String>,
     /// Payload fields to mask.
     #[serde(default)]
     pub mask: Vec<String>,

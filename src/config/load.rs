@@ -185,6 +185,7 @@ pub fn detect(
         operator: None,
         audit_key: key_of(&audit),
         audit_checkpoints: None,
+        approvals_from_same_login: false,
         audit,
         receipts: None,
         sources,

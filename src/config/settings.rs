@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub struct Settings {
     /// The operator's name; `None` leaves it to the account's.
     pub operator: Option<String>,
+    /// Whether a second person may approve from the proposer's own account.
+    pub approvals_from_same_login: bool,
     /// Where the audit is.
     pub audit: PathBuf,
     /// The file with the key that signs checkpoints; `None` where nobody says and there is no home folder.

@@ -55,6 +55,12 @@ pub enum Action {
     CopyKey,
     /// Show the audit.
     Audit,
+    /// Show the proposals that wait for a second person.
+    Proposals,
+    /// Open the dialog that approves a proposal.
+    Approve,
+    /// Open the dialog that withdraws a proposal.
+    Withdraw,
     /// Turn the mouse on or off.
     Mouse,
     /// Show the help.
@@ -96,6 +102,10 @@ pub enum Place {
     Audit,
     /// One audit entry.
     Entry,
+    /// The list of proposals that wait.
+    Proposals,
+    /// One proposal.
+    Proposal,
     /// The filter box.
     Filter,
     /// The reason in a dialog.
@@ -218,13 +228,26 @@ pub struct Binding {
 use Action as A;
 use Place as P;
 
-const LISTS: &[Place] = &[P::Findings, P::Item, P::Audit, P::Entry];
-const SCROLLS: &[Place] = &[P::Findings, P::Item, P::Audit, P::Entry, P::Reading, P::Writing, P::Blocked];
+const LISTS: &[Place] = &[P::Findings, P::Item, P::Audit, P::Entry, P::Proposals, P::Proposal];
+const PROPOSALS: &[Place] = &[P::Proposals, P::Proposal];
+const SCROLLS: &[Place] = &[
+    P::Findings,
+    P::Item,
+    P::Audit,
+    P::Entry,
+    P::Proposals,
+    P::Proposal,
+    P::Reading,
+    P::Writing,
+    P::Blocked,
+];
 const SCROLLS_TOO: &[Place] = &[
     P::Findings,
     P::Item,
     P::Audit,
     P::Entry,
+    P::Proposals,
+    P::Proposal,
     P::Reading,
     P::Writing,
     P::Blocked,
@@ -241,6 +264,8 @@ const EVERYWHERE: &[Place] = &[
     P::Item,
     P::Audit,
     P::Entry,
+    P::Proposals,
+    P::Proposal,
     P::Filter,
     P::Reason,
     P::Insist,
@@ -266,7 +291,7 @@ const fn bind(
 #[rustfmt::skip]
 pub const KEYMAP: &[Binding] = &[
     bind(A::Check, &[char('c')], ITEMS, Group::Look, "check", "ask the provider of this finding (or of those selected)"),
-    bind(A::Open, &[key(KeyCode::Enter), char('l'), key(KeyCode::Right)], &[P::Findings, P::Audit], Group::Look, "open", "look at it: row, payload, evidence, history"),
+    bind(A::Open, &[key(KeyCode::Enter), char('l'), key(KeyCode::Right)], &[P::Findings, P::Audit, P::Proposals], Group::Look, "open", "look at it: row, payload, evidence, history"),
     bind(A::Open, &[key(KeyCode::Enter)], &[P::Item], Group::Look, "read again", "in the item: read row, payload and history again"),
     bind(A::MarkDone, &[char('d')], ITEMS, Group::Decide, "done", "mark done: the effect is there"),
     bind(A::Retry, &[char('r')], ITEMS, Group::Decide, "retry", "retry: let the job system try again"),
@@ -284,6 +309,11 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::CopyKey, &[char('y')], LISTS, Group::Look, "", "copy the key to the clipboard"),
     bind(A::Audit, &[char('A')], ITEMS, Group::Look, "audit", "the audit: who did what, newest first"),
     bind(A::Audit, &[char('A')], &[P::Audit, P::Entry], Group::Look, "findings", "in the audit: back to the findings"),
+    bind(A::Approve, &[char('a')], PROPOSALS, Group::Decide, "approve", "in the proposals: approve somebody else's, and carry it out"),
+    bind(A::Withdraw, &[char('w')], PROPOSALS, Group::Decide, "withdraw", "in the proposals: take yours back, or reject somebody else's"),
+    bind(A::Proposals, &[char('P')], ITEMS, Group::Look, "proposals", "the proposals that wait for a second person"),
+    bind(A::Proposals, &[char('P')], PROPOSALS, Group::Look, "findings", "in the proposals: back to the findings"),
+    bind(A::Refresh, &[char('R')], PROPOSALS, Group::Look, "refresh", "in the proposals: read them again"),
     bind(A::Down, &[char('j'), key(KeyCode::Down)], SCROLLS, Group::Move, "", "one line down"),
     bind(A::Up, &[char('k'), key(KeyCode::Up)], SCROLLS, Group::Move, "", "one line up"),
     bind(A::Down, &[key(KeyCode::Down)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll the text above down (filtering: the list)"),

@@ -1,11 +1,15 @@
 //! Everything that can happen to the console, grouped by subject.
 
+use crate::domain::approval::WhyNot;
 use crate::domain::audit::Entry;
 use crate::domain::decision::Choice;
+use crate::domain::proposal::Proposal;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Payload, SourceFault};
 use crate::workflow::recover::Recovered;
 use crate::workflow::scan::FoundPage;
+use crate::workflow::settle::approve::Review;
+use crate::workflow::settle::propose::Withdrawn;
 use crate::workflow::settle::{Decided, NotOpen, OrderFault, Prepared, Reread};
 use crate::workflow::{Checked, Found};
 use chrono::{DateTime, Utc};
@@ -40,6 +44,8 @@ pub enum Message {
     Settle(SettleMessage),
     /// The audit was read.
     Audit(AuditMessage),
+    /// Proposals were read, looked at or withdrawn.
+    Proposals(ProposalsMessage),
     /// Something that the operator should know and that belongs to no answer (a text too large for the clipboard).
     Notice {
         /// What happened, one line.
@@ -178,6 +184,32 @@ pub enum SettleMessage {
     },
     /// Decisions that had broken off were settled at the start.
     Recovered(Result<Vec<Recovered>, RecordFault>),
+}
+
+/// News of proposals.
+#[derive(Debug, Clone)]
+pub enum ProposalsMessage {
+    /// Those that wait; told with every scan.
+    Read {
+        /// When the reading began.
+        at: DateTime<Utc>,
+        /// The proposals, the oldest first.
+        waiting: Result<Vec<Proposal>, RecordFault>,
+    },
+    /// One beside its item as it is now.
+    Reviewed {
+        /// The task's number.
+        run: u64,
+        /// What is known, or why that could not be found out.
+        review: Box<Result<Review, OrderFault>>,
+    },
+    /// One was withdrawn, or not.
+    Withdrawn {
+        /// The item's key.
+        key: Arc<str>,
+        /// What came of it; the inner error says that it had its end before.
+        result: Box<Result<Result<Withdrawn, WhyNot>, OrderFault>>,
+    },
 }
 
 /// News of the audit.

@@ -11,7 +11,7 @@ use crate::domain::finding::{Finding, FindingKind, Sorted};
 use crate::domain::item::{Item, ItemKey, LastError, State, Times};
 use crate::domain::moment::Reading;
 use crate::domain::money::{Money, Unit};
-use crate::domain::policy::Risk;
+use crate::domain::policy::{Approvals, Risk};
 use crate::domain::verdict::{Judgement, Verdict};
 use crate::workflow::scan::FoundPage;
 use crate::workflow::{Checked, Found};
@@ -76,6 +76,7 @@ pub fn found(number: usize) -> Found {
     };
     Found {
         risk: if is_mail { Risk::CheckFirst } else { Risk::Financial },
+        approvals: Approvals::One,
         reference: Ok(key.into()),
         clock_gap: TimeDelta::zero(),
         finding,

@@ -1,8 +1,11 @@
 //! What the console wants done: plain data, so that a test presses keys and compares a list.
 
-use crate::domain::decision::Choice;
+use crate::domain::decision::{Choice, Reason};
+use crate::domain::proposal::Proposal;
+use crate::workflow::settle::approve::ApprovalOrder;
 use crate::workflow::{Checked, Found, Order};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// One thing for the runtime to do. A newer task of the same kind makes the older one's answers late.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +63,31 @@ pub enum Task {
         run: u64,
         /// Entries before this one; `None` from the end.
         before: Option<i64>,
+    },
+    /// Read the proposals that wait.
+    ReadProposals,
+    /// Look at a proposal beside its item as it is now.
+    Review {
+        /// Its number.
+        run: u64,
+        /// The decision that was proposed.
+        decision: Uuid,
+    },
+    /// Approve a proposal. Once begun, it is carried to its outcome.
+    Approve {
+        /// Its number.
+        run: u64,
+        /// What was proposed.
+        proposal: Arc<Proposal>,
+        /// The order.
+        order: ApprovalOrder,
+    },
+    /// Take a proposal back, or reject it.
+    Withdraw {
+        /// What was proposed.
+        proposal: Arc<Proposal>,
+        /// Why.
+        reason: Reason,
     },
     /// Put on record that hidden fields of an item are shown.
     RecordUnmask {

@@ -7,7 +7,10 @@ use crate::domain::decision::{Choice, Outcome};
 use crate::domain::error_class::ErrorClass;
 use crate::domain::finding::FindingKind;
 use crate::domain::item::State;
+use crate::domain::moment::stamp;
 use crate::domain::policy::Risk;
+use crate::domain::proposal::Proposal;
+use crate::domain::text::clean_cut;
 use crate::domain::verdict::Verdict;
 use chrono::TimeDelta;
 
@@ -136,8 +139,20 @@ pub fn outcome(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Applied { .. } => "APPLIED",
         Outcome::Refused { .. } => "REFUSED",
+        Outcome::Proposed { .. } => "PROPOSED",
         Outcome::Failed { .. } => "BROKEN OFF",
     }
+}
+
+/// A proposal in a line: what, by whom, until when.
+pub fn proposal(proposal: &Proposal) -> String {
+    format!(
+        "{} by {}, until {} ({})",
+        proposal.choice.verb(),
+        clean_cut(&proposal.proposer.name, 40),
+        stamp(proposal.until),
+        proposal.short_id()
+    )
 }
 
 /// The choice that an advice speaks for; `None` for "wait".

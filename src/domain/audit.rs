@@ -13,6 +13,12 @@ use uuid::Uuid;
 pub enum Event {
     /// A provider was asked.
     Checked,
+    /// A decision waits for a second person.
+    Proposed,
+    /// A proposal was taken back by who made it, or rejected by somebody else.
+    Withdrawn,
+    /// A proposal can no longer be approved: its time, its row or its evidence moved on.
+    Lapsed,
     /// A decision is about to touch something.
     Intended,
     /// A decision was carried out.
@@ -29,8 +35,11 @@ pub enum Event {
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Checked,
+        Self::Proposed,
+        Self::Withdrawn,
+        Self::Lapsed,
         Self::Intended,
         Self::Applied,
         Self::Refused,
@@ -43,6 +52,9 @@ impl Event {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Checked => "checked",
+            Self::Proposed => "proposed",
+            Self::Withdrawn => "withdrawn",
+            Self::Lapsed => "lapsed",
             Self::Intended => "intended",
             Self::Applied => "applied",
             Self::Refused => "refused",
@@ -56,6 +68,9 @@ impl Event {
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.as_str() == word)
     }
+
+    /// The events of which a decision has one at most: each settles what becomes of a proposal.
+    pub const ONCE: [Self; 3] = [Self::Intended, Self::Withdrawn, Self::Lapsed];
 
     /// Whether it ends a decision.
     pub fn is_outcome(self) -> bool {

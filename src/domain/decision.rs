@@ -1,10 +1,13 @@
 //! A decision, from what an operator chose to what came of it. Each step is a type of its own, so that a row cannot be
 //! written without a permission, nor a permission be used before its intent is on record.
 
-use crate::domain::advice::{Advice, Advised};
+use crate::domain::advice::Advised;
+use crate::domain::approval::Approval;
 use crate::domain::item::{ItemKey, Row};
-use crate::domain::policy::Risk;
-use crate::domain::verdict::{Judgement, Verdict};
+use crate::domain::permission::{Permission, permission};
+use crate::domain::policy::Stakes;
+use crate::domain::proposal::Proposal;
+use crate::domain::verdict::Judgement;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -62,6 +65,16 @@ pub struct Operator {
     pub host: Arc<str>,
 }
 
+impl Operator {
+    /// What stands for an account or a machine that the operating system does not tell.
+    pub const UNKNOWN: &'static str = "unknown";
+
+    /// Account and machine, for the record.
+    pub fn origin(&self) -> String {
+        format!("{}@{}", self.login, self.host)
+    }
+}
+
 /// Why an operator decides so: never blank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reason(String);
@@ -102,54 +115,6 @@ pub struct Draft {
     pub insists: bool,
 }
 
-/// Whether a choice may be carried out on what is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Permission {
-    /// It may. The sentences say what could go wrong; with any, the operator is asked once more.
-    Granted(Vec<String>),
-    /// Only if the operator insists, with a reason that goes on record.
-    OnlyInsisting(String),
-    /// Only with a second person's approval.
-    OnlyWithApproval(String),
-}
-
-/// Decides whether a choice is permitted on a verdict and its advice (rule 4).
-pub fn permission(choice: Choice, risk: Risk, judgement: &Judgement, advised: &Advised) -> Permission {
-    let verdict = judgement.verdict;
-    let against =
-        |what: &str| format!("The verdict is `{verdict}` and the advice is `{}`: {what}", advised.advice);
-    // Rule 4 once more, and not by the advice alone: whoever hands over another advice gets no retry for it.
-    let may_retry = advised.advice == Advice::Retry && judgement.settled && !verdict.forbids_retry();
-    match choice {
-        Choice::Escalate => Permission::Granted(Vec::new()),
-        Choice::Retry if may_retry => Permission::Granted(retry_cautions(risk, advised)),
-        Choice::Retry if risk == Risk::Financial => Permission::OnlyWithApproval(against(
-            "a retry could repeat an effect, and this kind is financial.",
-        )),
-        Choice::Retry => Permission::OnlyInsisting(against("a retry could repeat an effect.")),
-        Choice::MarkDone => match verdict {
-            Verdict::Happened if advised.advice == Advice::MarkDone => Permission::Granted(Vec::new()),
-            Verdict::Happened | Verdict::Duplicated | Verdict::Mismatch => {
-                Permission::OnlyInsisting(against("marked done, nobody will look at it again."))
-            }
-            Verdict::Pending | Verdict::Failed | Verdict::NotFound | Verdict::Unknown => {
-                Permission::OnlyInsisting(against("marked done, an effect that is not there would be lost."))
-            }
-        },
-    }
-}
-
-fn retry_cautions(risk: Risk, advised: &Advised) -> Vec<String> {
-    let new_effect = advised.reasons.iter().filter(|reason| reason.contains("new effect"));
-    let mut cautions: Vec<String> = new_effect.cloned().collect();
-    if risk == Risk::Financial {
-        cautions.push(
-            "This kind is financial: if the look-up missed the effect, somebody pays twice.".to_owned(),
-        );
-    }
-    cautions
-}
-
 /// Why a draft was not permitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
@@ -160,42 +125,106 @@ pub struct Denied {
 }
 
 /// A draft that the rules permit, with the row as the operator saw it.
+///
+/// Where a decision takes two persons, it is made from an [`Approval`] and from nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permitted {
     draft: Draft,
     seen: Row,
+    approval: Option<Box<Approval>>,
+}
+
+/// A draft that lacks nothing but a second person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unapproved {
+    draft: Draft,
+    seen: Row,
+    why: String,
+}
+
+/// What the rules make of a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ruling {
+    /// It may be carried out.
+    Permitted(Permitted),
+    /// It may be proposed to a second person.
+    NeedsApproval(Unapproved),
 }
 
 impl Draft {
     /// Checks the draft against the rules.
     ///
     /// # Errors
-    /// [`Denied`] when the rules forbid it, or the operator has to insist and does not.
+    /// [`Denied`] when the operator has to insist and does not.
     pub fn permit(
         self,
-        risk: Risk,
+        stakes: Stakes,
         judgement: &Judgement,
         advised: &Advised,
         seen: Row,
-    ) -> Result<Permitted, Denied> {
-        let denied = match permission(self.choice, risk, judgement, advised) {
-            Permission::Granted(_) => return Ok(Permitted { draft: self, seen }),
-            Permission::OnlyInsisting(_) if self.insists => return Ok(Permitted { draft: self, seen }),
-            Permission::OnlyInsisting(why) => Denied {
-                why,
-                do_next: "Insist with `--override` and a reason (it goes on record), or escalate.".to_owned(),
-            },
-            Permission::OnlyWithApproval(why) => Denied {
-                why,
-                do_next: "A second person would have to approve it, which this version cannot record: escalate instead."
-                    .to_owned(),
-            },
+    ) -> Result<Ruling, Denied> {
+        let permission = permission(self.choice, stakes, judgement, advised);
+        Ok(match (self.denied(&permission), permission.second_person) {
+            (Some(denied), _) => return Err(denied),
+            (None, None) => Ruling::Permitted(Permitted { draft: self, seen, approval: None }),
+            (None, Some(why)) => Ruling::NeedsApproval(Unapproved { draft: self, seen, why }),
+        })
+    }
+
+    /// Why not even a second person's approval would do.
+    fn denied(&self, permission: &Permission) -> Option<Denied> {
+        let why = permission.against.clone().filter(|_| !self.insists)?;
+        let do_next = match permission.second_person {
+            None => "Insist with `--override` and a reason (it goes on record), or escalate.",
+            Some(_) => {
+                "Insist with `--override` and a reason: a second person must approve it then. Or escalate."
+            }
         };
-        Err(denied)
+        Some(Denied { why, do_next: do_next.to_owned() })
+    }
+}
+
+impl Unapproved {
+    /// The draft behind it.
+    pub fn draft(&self) -> &Draft {
+        &self.draft
+    }
+
+    /// The row as the proposer saw it.
+    pub fn seen(&self) -> &Row {
+        &self.seen
+    }
+
+    /// Why it takes a second person.
+    pub fn why(&self) -> &str {
+        &self.why
     }
 }
 
 impl Permitted {
+    /// A draft that two persons stand behind: `draft` is the approver's, `approval` says whose proposal it takes up.
+    ///
+    /// # Errors
+    /// [`Denied`] when the approver has to insist and does not, or the row is not the one that was proposed on.
+    pub(super) fn approved(
+        draft: Draft,
+        approval: Approval,
+        permission: &Permission,
+        seen: Row,
+    ) -> Result<Self, Denied> {
+        if let Some(denied) = draft.denied(permission) {
+            return Err(denied);
+        }
+        // Once more and on its own: an approval is for the row that the proposer saw, and for no other.
+        if seen.sha256() != approval.proposal().row_sha256 {
+            return Err(Denied {
+                why: "the row is not the one that was proposed on.".to_owned(),
+                do_next: "Look at it as it is now, and propose anew.".to_owned(),
+            });
+        }
+        Ok(Self { draft, seen, approval: Some(Box::new(approval)) })
+    }
+
     /// The draft behind it.
     pub fn draft(&self) -> &Draft {
         &self.draft
@@ -204,6 +233,11 @@ impl Permitted {
     /// The row as the operator saw it.
     pub fn seen(&self) -> &Row {
         &self.seen
+    }
+
+    /// Whose proposal it takes up and who approved it; `None` where one person decided.
+    pub fn approval(&self) -> Option<&Approval> {
+        self.approval.as_deref()
     }
 
     /// The decision with its intent on record: only now may anything outside be touched.
@@ -253,6 +287,13 @@ pub enum Outcome {
         /// The row as it is now, where it could be read.
         now: Option<Row>,
     },
+    /// Nothing was touched yet: it waits for a second person.
+    Proposed {
+        /// The proposal as it is on record.
+        proposal: Box<Proposal>,
+        /// Why it takes a second person, in a sentence.
+        why: String,
+    },
     /// Something broke. Whether anything was written is said in `why`.
     Failed {
         /// Why, in a sentence.
@@ -266,6 +307,7 @@ impl Outcome {
         match self {
             Self::Applied { .. } => "applied",
             Self::Refused { .. } => "refused",
+            Self::Proposed { .. } => "proposed",
             Self::Failed { .. } => "failed",
         }
     }

@@ -1,6 +1,7 @@
 //! Facts and rules: no clock, no I/O, no async. Everything that decides what is safe lives here.
 
 pub mod advice;
+pub mod approval;
 pub mod attempt;
 pub mod audit;
 pub mod cell;
@@ -18,7 +19,9 @@ pub mod mask;
 pub mod moment;
 pub mod money;
 pub mod pace;
+pub mod permission;
 pub mod policy;
+pub mod proposal;
 pub mod signing;
 pub mod text;
 pub mod verdict;

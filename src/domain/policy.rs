@@ -34,6 +34,25 @@ impl fmt::Display for Risk {
     }
 }
 
+/// How many persons it takes to mark done or to retry. To escalate always takes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Approvals {
+    /// Whoever decides.
+    #[default]
+    One,
+    /// Whoever proposes, and another who approves exactly that.
+    Two,
+}
+
+/// What is at stake with a kind: what a wrong decision costs, and how many persons one takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stakes {
+    /// How much a wrong decision costs.
+    pub risk: Risk,
+    /// How many persons it takes.
+    pub approvals: Approvals,
+}
+
 /// Which operation of which provider answers for a kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CheckName {
@@ -72,6 +91,10 @@ pub struct Policy {
     pub amount_unit: crate::domain::money::Unit,
     /// How old evidence may be when a decision uses it.
     pub evidence_age_max: TimeDelta,
+    /// How many persons a decision that writes takes.
+    pub approvals: Approvals,
+    /// How long a proposal waits for its second person.
+    pub proposal_lasts: TimeDelta,
     /// Names of payload fields to mask, beside those that look secret by themselves.
     pub mask: Vec<String>,
 }
@@ -81,6 +104,15 @@ impl Policy {
     pub const STUCK_AFTER: TimeDelta = TimeDelta::minutes(30);
     /// How old evidence may be where nobody says otherwise.
     pub const EVIDENCE_AGE_MAX: TimeDelta = TimeDelta::minutes(5);
+    /// How long a proposal waits where nobody says otherwise.
+    pub const PROPOSAL_LASTS: TimeDelta = TimeDelta::hours(4);
+    /// How long a proposal may wait at most: what nobody approved in a week, nobody remembers the reasons of.
+    pub const PROPOSAL_LASTS_MAX: TimeDelta = TimeDelta::days(7);
+
+    /// What is at stake.
+    pub fn stakes(&self) -> Stakes {
+        Stakes { risk: self.risk, approvals: self.approvals }
+    }
 
     /// The policy of a kind that no configuration names: careful, and with nobody to ask.
     pub fn unconfigured(kind: &str) -> Self {
@@ -95,6 +127,8 @@ impl Policy {
             currency: None,
             amount_unit: crate::domain::money::Unit::Major,
             evidence_age_max: Self::EVIDENCE_AGE_MAX,
+            approvals: Approvals::One,
+            proposal_lasts: Self::PROPOSAL_LASTS,
             mask: Vec::new(),
         }
     }

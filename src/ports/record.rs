@@ -1,6 +1,7 @@
 //! The audit: durable, append-only.
 
 use crate::domain::audit::{Entry, NewEntry};
+use crate::domain::proposal::IdEnding;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -18,6 +19,12 @@ pub trait Record: Send + Sync {
     /// signed: the entries are durable all the same.
     async fn seal(&self, at: DateTime<Utc>) -> Result<(), RecordFault>;
 
+    /// Writes an entry of which a decision has one at most ([`Event::ONCE`]), durable like any other. Where the decision
+    /// has one of these already, nothing is written: whoever was first has it, also among several processes.
+    ///
+    /// [`Event::ONCE`]: crate::domain::audit::Event::ONCE
+    async fn append_once(&self, entry: NewEntry) -> Result<Once, RecordFault>;
+
     /// Decisions that were intended and have no outcome, oldest first.
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault>;
 
@@ -27,8 +34,33 @@ pub trait Record: Send + Sync {
     /// The entries of one item, the newest first, at most `entries_max`.
     async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
 
+    /// Proposals without an entry of [`Event::ONCE`] of their decision, oldest first: those after a number, at most
+    /// `entries_max`.
+    ///
+    /// [`Event::ONCE`]: crate::domain::audit::Event::ONCE
+    async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
+
+    /// The same on one item, all of them.
+    async fn waiting_on(&self, source: &str, key: &str) -> Result<Vec<Entry>, RecordFault>;
+
+    /// Proposals, waiting or not, whose decision's id ends so: the newest first, at most `entries_max`.
+    async fn proposals_ending(
+        &self,
+        ending: &IdEnding,
+        entries_max: usize,
+    ) -> Result<Vec<Entry>, RecordFault>;
+
     /// A page of entries before a number (from the end for `None`), the newest first.
     async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
+}
+
+/// What came of an entry of which there is one at most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Once {
+    /// It is on record.
+    Placed(Entry),
+    /// Nothing was written: this one was there before it.
+    Taken(Entry),
 }
 
 /// Why the audit could not do what it was asked: one line what, one line what to do.

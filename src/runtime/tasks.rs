@@ -8,14 +8,18 @@
 mod checks;
 
 use crate::console::Task;
-use crate::console::message::{AuditMessage, Details, ItemMessage, Message, ScanMessage, SettleMessage};
+use crate::console::message::{
+    AuditMessage, Details, ItemMessage, Message, ProposalsMessage, ScanMessage, SettleMessage,
+};
 use crate::domain::decision::Choice;
+use crate::domain::proposal::Proposal;
 use crate::ports::source::{Source, SourceFault, SourceFaultKind};
 use crate::workflow::check::Checked;
 use crate::workflow::look::{audit_page, look};
 use crate::workflow::recover::recover;
 use crate::workflow::scan::Pages;
-use crate::workflow::settle::{self, OrderFault};
+use crate::workflow::settle::approve::{self, ApprovalOrder};
+use crate::workflow::settle::{self, OrderFault, propose};
 use crate::workflow::{Desk, Order};
 use futures_util::future::join_all;
 use std::collections::HashMap;
@@ -33,6 +37,8 @@ enum Kind {
     Open,
     Prepare,
     Audit,
+    Proposals,
+    Review,
 }
 
 /// A task at work.
@@ -132,6 +138,21 @@ impl Tasks {
                 outlet.send(Message::Settle(SettleMessage::Recovered(recovered))).await;
             }),
             Task::ReadAudit { run, before } => self.read(Kind::Audit, read_audit(outlet, run, before)),
+            Task::ReadProposals => {
+                self.read(Kind::Proposals, async move { read_proposals(&outlet).await });
+            }
+            Task::Review { run, decision } => {
+                self.read(Kind::Review, async move {
+                    let review = Box::new(approve::review(&outlet.desk, decision).await);
+                    outlet.send(Message::Proposals(ProposalsMessage::Reviewed { run, review })).await;
+                });
+            }
+            Task::Approve { run, proposal, order } => self.line_up(take_up(outlet, run, proposal, order)),
+            Task::Withdraw { proposal, reason } => self.line_up(async move {
+                let result = Box::new(propose::withdraw(&outlet.desk, proposal.id, &reason).await);
+                let key = Arc::clone(&proposal.key);
+                outlet.send(Message::Proposals(ProposalsMessage::Withdrawn { key, result })).await;
+            }),
             Task::RecordUnmask { source, key } => {
                 self.recordings.spawn(async move {
                     let record_fault = settle::record_unmask(&outlet.desk, &source, &key).await.err();
@@ -215,8 +236,18 @@ impl Tasks {
 /// Reads all sources at once, each page by page, a message a page.
 async fn scan(outlet: Outlet, run: u64) {
     join_all(outlet.desk.sources.iter().map(|source| scan_source(&outlet, run, source))).await;
+    read_proposals(&outlet).await;
     let at = outlet.desk.clock.now();
     outlet.send(Message::Scan(ScanMessage::Ended { run, at })).await;
+}
+
+/// What waits for a second person. Without an audit nothing does, and the header says that there is none.
+async fn read_proposals(outlet: &Outlet) {
+    if outlet.desk.record.is_ok() {
+        let at = outlet.desk.clock.now();
+        let waiting = propose::waiting(&outlet.desk).await;
+        outlet.send(Message::Proposals(ProposalsMessage::Read { at, waiting })).await;
+    }
 }
 
 async fn scan_source(outlet: &Outlet, run: u64, source: &Arc<dyn Source>) {
@@ -257,7 +288,10 @@ async fn open(outlet: Outlet, run: u64, source: Arc<str>, key: Arc<str>) {
 fn source_fault(fault: OrderFault) -> SourceFault {
     match fault {
         OrderFault::Source(fault) => fault,
-        OrderFault::ReadOnly | OrderFault::NoSuchSource(_) | OrderFault::Record(_) => SourceFault {
+        OrderFault::ReadOnly
+        | OrderFault::NoSuchSource(_)
+        | OrderFault::NoSuchProposal(_)
+        | OrderFault::Record(_) => SourceFault {
             kind: SourceFaultKind::Mismatch,
             do_next: fault.do_next(),
             what: fault.to_string(),
@@ -291,6 +325,15 @@ async fn decide(outlet: Outlet, run: u64, orders: Vec<Order>, stop: Cancellation
         let result = Box::new(settle::decide(&outlet.desk, order).await);
         outlet.send(Message::Settle(SettleMessage::Decided { run, source, key, choice, result })).await;
     }
+    outlet.send(Message::Settle(SettleMessage::Ended { run })).await;
+}
+
+/// Approves one proposal, to its outcome.
+async fn take_up(outlet: Outlet, run: u64, proposal: Arc<Proposal>, order: ApprovalOrder) {
+    let (source, key) = (Arc::clone(&proposal.source), Arc::clone(&proposal.key));
+    let result = Box::new(approve::approve(&outlet.desk, order).await);
+    let choice = proposal.choice;
+    outlet.send(Message::Settle(SettleMessage::Decided { run, source, key, choice, result })).await;
     outlet.send(Message::Settle(SettleMessage::Ended { run })).await;
 }
 

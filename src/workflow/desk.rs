@@ -1,6 +1,7 @@
 //! The desk: everything one operator works with, handed in by `wiring`.
 
 use crate::config::kind::Kind;
+use crate::domain::approval::ApprovalRules;
 use crate::domain::decision::Operator;
 use crate::domain::error_class::ErrorTable;
 use crate::domain::item::{Item, Row};
@@ -39,6 +40,8 @@ pub struct Desk {
     pub operator: Operator,
     /// Whether every decision is refused.
     pub read_only: bool,
+    /// What the configuration allows where two persons decide.
+    pub approval_rules: ApprovalRules,
 }
 
 impl Desk {
@@ -59,7 +62,7 @@ impl Desk {
 
     /// Account and machine, for the record.
     pub fn origin(&self) -> String {
-        format!("{}@{}", self.operator.login, self.operator.host)
+        self.operator.origin()
     }
 }
 

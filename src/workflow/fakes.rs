@@ -10,6 +10,7 @@ pub(crate) use ports::{FakeRecord, FakeSource};
 pub(crate) use script::{Script, Trouble};
 
 use crate::config::kind::Kind;
+use crate::domain::approval::ApprovalRules;
 use crate::domain::audit::{Entry, Event, Walk};
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Operator, Reason};
@@ -29,6 +30,10 @@ use std::sync::{Arc, LazyLock, Mutex};
 pub(crate) const SOURCE: &str = "jobs";
 /// The process that a test's desk says it is.
 pub(crate) const PROCESS: u32 = 100;
+
+/// What error texts prove: read once, because a test of every step has hundreds of desks.
+static ERRORS: LazyLock<Arc<ErrorTable>> =
+    LazyLock::new(|| Arc::new(ErrorTable::parse(include_str!("../../assets/errors.toml")).unwrap()));
 
 /// The moment of every test.
 pub(crate) fn now() -> DateTime<Utc> {
@@ -115,6 +120,7 @@ impl World {
             errors: error_table(),
             operator: Operator { name: "Ada".into(), login: "ada".into(), host: "desk-1".into() },
             read_only: false,
+            approval_rules: ApprovalRules::default(),
         }
     }
 

@@ -137,7 +137,7 @@ async fn settle_one(desk: &Desk, intent: Entry, holder: Holder) -> Recovered {
     };
     let told = match &outcome {
         Outcome::Applied { .. } => "it was carried out: the row is as the decision leaves it".to_owned(),
-        Outcome::Refused { why, .. } | Outcome::Failed { why } => why.clone(),
+        Outcome::Refused { why, .. } | Outcome::Proposed { why, .. } | Outcome::Failed { why } => why.clone(),
     };
     Recovered { intent, choice: Some(choice), outcome: Some(outcome), told }
 }

@@ -3,7 +3,7 @@
 use crate::domain::filter::Facts;
 use crate::domain::finding::{Finding, Sorted, find};
 use crate::domain::item::{Item, Row};
-use crate::domain::policy::Risk;
+use crate::domain::policy::{Approvals, Risk, Stakes};
 use crate::ports::source::{Cursor, Page, Source, SourceFault, SourceFaultKind, Wanted};
 use crate::workflow::desk::{Desk, template_fields};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -28,6 +28,8 @@ pub struct Found {
     pub finding: Finding,
     /// What a wrong decision costs.
     pub risk: Risk,
+    /// How many persons a decision takes.
+    pub approvals: Approvals,
     /// What the provider knows the item by, or why that cannot be said.
     pub reference: Result<Arc<str>, Arc<str>>,
     /// How far the source's clock is ahead of ours.
@@ -35,6 +37,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// What is at stake.
+    pub fn stakes(&self) -> Stakes {
+        Stakes { risk: self.risk, approvals: self.approvals }
+    }
+
     /// Its facts for a filter, without verdict and advice.
     pub fn facts(&self) -> Facts<'_> {
         let item = &self.finding.item;
@@ -212,7 +219,8 @@ fn refer(
         let fields = template_fields(&finding.item, row, payload);
         kind.reference.render(&fields).map(Arc::from).map_err(Arc::from)
     };
-    Found { risk: kind.policy.risk, reference, clock_gap, finding }
+    let (risk, approvals) = (kind.policy.risk, kind.policy.approvals);
+    Found { finding, risk, approvals, reference, clock_gap }
 }
 
 /// The payload as JSON, where it is JSON.

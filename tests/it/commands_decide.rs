@@ -48,7 +48,7 @@ fn a_finished_item_needs_no_decision_and_the_refusal_is_on_record() {
 #[case::retry(
     "inv-1 --retry",
     "a retry could repeat an effect, and this kind is financial.",
-    "A second person would have to approve it, which this version cannot record: escalate instead."
+    "Insist with `--override` and a reason: a second person must approve it then. Or escalate."
 )]
 fn against_the_advice_nothing_is_written(#[case] choice: &str, #[case] why: &str, #[case] do_next: &str) {
     let incident = Incident::new();
@@ -69,9 +69,10 @@ fn whoever_insists_is_on_record() {
     assert_eq!(incident.status_of("inv-2").as_deref(), Some("done"));
     let intent = &incident.run("audit list --json").json()[1];
     assert_eq!((&intent["event"], &intent["body"]["insisted"]), (&"intended".into(), &Value::Bool(true)));
-    // A retry of money is never a matter of insisting.
-    let retry = incident.run("decide inv-1 --source jobs --retry --override --reason again");
-    assert_eq!((retry.code, incident.status_of("inv-1").as_deref()), (Some(1), Some("failed")));
+    // A retry of money is never a matter of insisting alone.
+    let retry = incident.run("decide inv-1 --source jobs --retry --override --reason again --json");
+    assert_eq!((retry.each("outcome"), retry.code), (vec!["proposed".to_owned()], Some(0)));
+    assert_eq!(incident.status_of("inv-1").as_deref(), Some("failed"));
 }
 
 #[rstest]
@@ -125,7 +126,7 @@ fn a_dry_run_shows_the_statements_and_writes_none() {
     let json = incident.run("decide inv-1 --source jobs --retry --dry-run --reason because --json");
     assert_eq!(
         (json.code, json.each("permitted")),
-        (Some(1), vec!["only with a second person's approval".to_owned()])
+        (Some(1), vec!["only with --override and a second person's approval".to_owned()])
     );
     assert!(std::fs::read(&incident.database).unwrap() == before, "the database changed");
     assert_eq!(incident.events(), ["dry_run inv-1", "dry_run inv-1"]);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use unstuck::config::load::load;
 use unstuck::config::{ConfigFault, Settings};
-use unstuck::domain::policy::{CheckName, Policy, Risk};
+use unstuck::domain::policy::{Approvals, CheckName, Policy, Risk};
 use unstuck::preset::provider::{Lookback, OperationSettings, ProviderSettings, SecretPlace};
 
 fn fixtures(folder: &str) -> PathBuf {
@@ -183,6 +183,7 @@ fn what_is_not_said_has_its_default() {
     assert_eq!(settings.audit, PathBuf::from("elsewhere/audit.db"));
     assert_eq!(settings.audit_key, Some(PathBuf::from("elsewhere/keys/audit.key")));
     assert_eq!((settings.operator, settings.receipts, settings.audit_checkpoints), (None, None, None));
+    assert!(!settings.approvals_from_same_login);
     assert_eq!(settings.sources[0].path, fixtures("valid").join("jobs.db"));
     assert_eq!(settings.sources[0].preset.name, "jobs".into());
     assert!(settings.kinds.is_empty() && settings.providers.is_empty() && settings.escalation.is_none());
@@ -193,6 +194,7 @@ fn everything_that_can_be_said_arrives() {
     let settings = loaded("everything.toml").unwrap();
     let valid = fixtures("valid");
     assert_eq!(settings.operator.as_deref(), Some("ana"));
+    assert!(settings.approvals_from_same_login);
     assert_eq!(settings.audit, valid.join("record/audit.db"));
     assert_eq!(settings.audit_key, Some(PathBuf::from("/etc/unstuck/audit.key")));
     assert_eq!(settings.audit_checkpoints, Some(valid.join("elsewhere/checkpoints.jsonl")));
@@ -210,6 +212,8 @@ fn everything_that_can_be_said_arrives() {
         currency: Some("{{ payload.currency }}".into()),
         amount_unit: unstuck::domain::money::Unit::Minor,
         evidence_age_max: TimeDelta::minutes(1),
+        approvals: Approvals::Two,
+        proposal_lasts: TimeDelta::hours(2),
         mask: vec!["customer".to_owned()],
     };
     assert_eq!(*policy, expected);

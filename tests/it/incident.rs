@@ -16,8 +16,8 @@ INSERT INTO jobs SELECT 'inv-3', 'done', strftime('%Y-%m-%dT%H:%M:%f', 'now', '-
 pub struct Incident {
     pub world: World,
     pub database: PathBuf,
-    _provider: MockServer,
-    _runtime: tokio::runtime::Runtime,
+    provider: MockServer,
+    runtime: tokio::runtime::Runtime,
 }
 
 impl Incident {
@@ -30,7 +30,35 @@ impl Incident {
         let example =
             include_str!("../../config.example.toml").replace("http://127.0.0.1:8421", &provider.uri());
         world.write("config.toml", example);
-        Self { world, database, _provider: provider, _runtime: runtime }
+        Self { world, database, provider, runtime }
+    }
+
+    /// The incident where decisions on invoices take two persons. `first` are further lines at the configuration's
+    /// beginning, `policy` in the policy of invoices.
+    pub fn of_two(first: &str, policy: &str) -> Self {
+        let incident = Self::new();
+        let config = std::fs::read_to_string(incident.world.path("config.toml")).unwrap();
+        let two = format!("risk = \"financial\"\napprovals = 2\n{policy}\n");
+        let config = config.replacen("risk = \"financial\"", &two, 1);
+        incident.world.write("config.toml", format!("{first}\n{config}"));
+        incident
+    }
+
+    /// The provider charges `inv-1` a second time.
+    pub fn charges_again(&self) {
+        let charges = [charge("ch_1"), charge("ch_2")];
+        let answer = Mock::given(method("GET"))
+            .and(path("/v1/charges"))
+            .and(query_param("reference", "inv-1"))
+            .respond_with(list(&charges))
+            .with_priority(1)
+            .mount(&self.provider);
+        self.runtime.block_on(answer);
+    }
+
+    /// Does something that has to be waited for.
+    pub fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
     }
 
     /// Runs the program on the configuration; arguments are parted by spaces, and `_` stands for one within a reason.
@@ -61,15 +89,19 @@ impl Incident {
     }
 }
 
+fn charge(id: &str) -> serde_json::Value {
+    json!({
+        "id": id, "status": "succeeded", "reference": "inv-1", "amount": 1200, "currency": "eur",
+        "created": 1_800_000_000,
+    })
+}
+
+fn list(data: &[serde_json::Value]) -> ResponseTemplate {
+    ResponseTemplate::new(200).set_body_json(json!({ "object": "list", "data": data, "has_more": false }))
+}
+
 async fn provider() -> MockServer {
     let server = MockServer::start().await;
-    let charge = json!({
-        "id": "ch_1", "status": "succeeded", "reference": "inv-1", "amount": 1200, "currency": "eur",
-        "created": 1_800_000_000,
-    });
-    let list = |data: &[serde_json::Value]| {
-        ResponseTemplate::new(200).set_body_json(json!({ "object": "list", "data": data, "has_more": false }))
-    };
     for book in ["/v1/charges", "/v1/emails"] {
         Mock::given(method("GET"))
             .and(path(book))
@@ -81,7 +113,7 @@ async fn provider() -> MockServer {
     Mock::given(method("GET"))
         .and(path("/v1/charges"))
         .and(query_param("reference", "inv-1"))
-        .respond_with(list(&[charge]))
+        .respond_with(list(&[charge("ch_1")]))
         .mount(&server)
         .await;
     server

@@ -5,6 +5,7 @@ mod architecture;
 mod broken_inputs;
 mod cases;
 mod commands;
+mod commands_approvals;
 mod commands_audit;
 mod commands_decide;
 mod commands_recover;

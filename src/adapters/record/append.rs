@@ -1,11 +1,11 @@
 //! Adds entries to the end of the chain.
 
-use super::fault;
 use super::read::{COLUMNS, entry_of};
+use super::{fault, read};
 use crate::domain::audit::{Attachment, Entry, Event, GENESIS, NewEntry};
 use crate::domain::cell::hex;
 use crate::domain::moment::stamp;
-use crate::ports::record::RecordFault;
+use crate::ports::record::{Once, RecordFault};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -24,29 +24,66 @@ pub(super) fn append(
     if entries.is_empty() {
         return Ok(Vec::new());
     }
+    let transaction = begin(path, connection)?;
+    let written = write(path, &transaction, entries)?;
+    transaction.commit().map_err(|fault| fault::of_sql(path, &fault))?;
+    Ok(written)
+}
+
+/// Writes an entry of which a decision has one at most, or gives the one that is there.
+pub(super) fn append_once(
+    path: &Path,
+    connection: &mut Connection,
+    entry: NewEntry,
+) -> Result<Once, RecordFault> {
+    let of_nothing = "an entry that a decision has once belongs to none, or is of another sort";
+    let Some(decision) = entry.decision.filter(|_| Event::ONCE.contains(&entry.event)) else {
+        return Err(fault::of_program(path, of_nothing));
+    };
+    let transaction = begin(path, connection)?;
+    // In the same transaction as the write: between the two nobody else gets in.
+    let earlier = read::of_decision(path, &transaction, decision)?
+        .into_iter()
+        .find(|entry| Event::from_word(&entry.event).is_some_and(|event| Event::ONCE.contains(&event)));
+    if let Some(earlier) = earlier {
+        return Ok(Once::Taken(earlier));
+    }
+    let written = write(path, &transaction, vec![entry])?;
+    transaction.commit().map_err(|fault| fault::of_sql(path, &fault))?;
+    written.into_iter().next().map(Once::Placed).ok_or_else(|| fault::of_program(path, of_nothing))
+}
+
+fn begin<'a>(path: &Path, connection: &'a mut Connection) -> Result<Transaction<'a>, RecordFault> {
+    // Immediate: the head must not move between reading it and writing after it.
+    connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(|fault| fault::of_sql(path, &fault))
+}
+
+/// Writes entries behind the last one.
+fn write(
+    path: &Path,
+    transaction: &Transaction<'_>,
+    entries: Vec<NewEntry>,
+) -> Result<Vec<Entry>, RecordFault> {
     for entry in &entries {
         refuse_malformed(path, entry)?;
     }
-    let sql = |fault: rusqlite::Error| fault::of_sql(path, &fault);
-    // Immediate: the head must not move between reading it and writing after it.
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql)?;
-    let (mut seq, mut prev) = read_end(path, &transaction)?;
+    let (mut seq, mut prev) = read_end(path, transaction)?;
     let mut written = Vec::with_capacity(entries.len());
     for new in entries {
         refuse_second_end(path, &transaction, &new)?;
         seq += 1;
         let (entry, attachments) = place(new, seq, &prev);
         prev.clone_from(&entry.hash);
-        insert(&transaction, &entry, &attachments).map_err(sql)?;
+        insert(transaction, &entry, &attachments).map_err(|fault| fault::of_sql(path, &fault))?;
         written.push(entry);
     }
-    transaction.commit().map_err(sql)?;
     Ok(written)
 }
 
 fn refuse_malformed(path: &Path, entry: &NewEntry) -> Result<(), RecordFault> {
-    let refused =
-        |what: &str| Err(fault::of(path, what, "This is an error of the program: please report it."));
+    let refused = |what: &str| Err(fault::of_program(path, what));
     match entry.body.as_object() {
         None => refused("an entry's body must be a JSON object"),
         Some(body) if body.contains_key(ATTACHMENTS) => {

@@ -14,6 +14,11 @@ pub(super) fn of(path: &Path, what: &str, do_next: &str) -> RecordFault {
     RecordFault { what: format!("audit {shown}: {what}"), do_next: do_next.to_owned() }
 }
 
+/// A fault of the program itself.
+pub(super) fn of_program(path: &Path, what: &str) -> RecordFault {
+    of(path, what, "This is an error of the program: please report it.")
+}
+
 /// A fault of the file system.
 pub(super) fn of_io(path: &Path, what: &str, fault: &std::io::Error) -> RecordFault {
     let told = clean_cut(&fault.to_string(), TOLD_CHARS_MAX);

@@ -23,7 +23,8 @@ pub use seal::Seals;
 use self::seal::{CHECKPOINT_ENTRIES, Reach};
 use crate::domain::audit::{Entry, NewEntry};
 use crate::domain::moment::stamp;
-use crate::ports::record::{Record, RecordFault};
+use crate::domain::proposal::IdEnding;
+use crate::ports::record::{Once, Record, RecordFault};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use rusqlite::Connection;
@@ -138,6 +139,13 @@ impl Record for SqliteRecord {
         .await
     }
 
+    async fn append_once(&self, entry: NewEntry) -> Result<Once, RecordFault> {
+        if self.read_only {
+            return Err(fault::opened_to_read(&self.path));
+        }
+        self.run(move |path, connection| append::append_once(path, connection, entry)).await
+    }
+
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {
         self.run(read::unfinished).await
     }
@@ -149,6 +157,24 @@ impl Record for SqliteRecord {
     async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let (source, key) = (source.to_owned(), key.to_owned());
         self.run(move |path, connection| read::of_item(path, connection, &source, &key, entries_max)).await
+    }
+
+    async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.run(move |path, connection| read::waiting(path, connection, after, entries_max)).await
+    }
+
+    async fn waiting_on(&self, source: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
+        let (source, key) = (source.to_owned(), key.to_owned());
+        self.run(move |path, connection| read::waiting_on(path, connection, &source, &key)).await
+    }
+
+    async fn proposals_ending(
+        &self,
+        ending: &IdEnding,
+        entries_max: usize,
+    ) -> Result<Vec<Entry>, RecordFault> {
+        let ending = ending.clone();
+        self.run(move |path, connection| read::proposals_ending(path, connection, &ending, entries_max)).await
     }
 
     async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {

@@ -2,6 +2,7 @@
 
 use super::fault;
 use crate::domain::audit::Entry;
+use crate::domain::proposal::IdEnding;
 use crate::ports::record::RecordFault;
 use rusqlite::{Connection, Params, Row, params};
 use std::path::Path;
@@ -45,7 +46,7 @@ fn asked_for_unfinished() -> String {
 /// Every entry of one decision, in order.
 pub(super) fn of_decision(
     path: &Path,
-    connection: &mut Connection,
+    connection: &Connection,
     decision: Uuid,
 ) -> Result<Vec<Entry>, RecordFault> {
     let asked = format!("SELECT {COLUMNS} FROM entries WHERE decision <> '' AND decision = ?1 ORDER BY seq");
@@ -65,6 +66,51 @@ pub(super) fn of_item(
 
 fn asked_for_item() -> String {
     format!("SELECT {COLUMNS} FROM entries WHERE source = ?1 AND key = ?2 ORDER BY seq DESC LIMIT ?3")
+}
+
+/// What makes an entry a proposal that waits.
+pub(super) const WAITS: &str = "event = 'proposed' AND NOT EXISTS (
+    SELECT 1 FROM entries AS closing
+    WHERE closing.decision <> '' AND closing.decision = proposal.decision
+      AND closing.event IN ('intended', 'withdrawn', 'lapsed'))";
+
+/// Proposals that wait, the oldest first.
+pub(super) fn waiting(
+    path: &Path,
+    connection: &mut Connection,
+    after: i64,
+    entries_max: usize,
+) -> Result<Vec<Entry>, RecordFault> {
+    let asked =
+        format!("SELECT {COLUMNS} FROM entries AS proposal WHERE {WAITS} AND seq > ?1 ORDER BY seq LIMIT ?2");
+    entries(path, connection, &asked, params![after, limit(entries_max)])
+}
+
+/// Proposals that wait on one item, the oldest first.
+pub(super) fn waiting_on(
+    path: &Path,
+    connection: &mut Connection,
+    source: &str,
+    key: &str,
+) -> Result<Vec<Entry>, RecordFault> {
+    let asked = format!(
+        "SELECT {COLUMNS} FROM entries AS proposal WHERE source = ?1 AND key = ?2 AND {WAITS} ORDER BY seq"
+    );
+    entries(path, connection, &asked, params![source, key])
+}
+
+/// Proposals, waiting or not, whose decision's id ends so, the newest first.
+pub(super) fn proposals_ending(
+    path: &Path,
+    connection: &mut Connection,
+    ending: &IdEnding,
+    entries_max: usize,
+) -> Result<Vec<Entry>, RecordFault> {
+    let asked = format!(
+        "SELECT {COLUMNS} FROM entries WHERE event = 'proposed' AND replace(decision, '-', '') LIKE '%' || ?1
+         ORDER BY seq DESC LIMIT ?2"
+    );
+    entries(path, connection, &asked, params![ending.as_str(), limit(entries_max)])
 }
 
 /// The newest entries before a number, or of all.

@@ -58,6 +58,26 @@ WHEN EXISTS (SELECT 1 FROM attachments WHERE seq = NEW.seq AND place = NEW.place
 BEGIN SELECT RAISE(ABORT, 'the audit only grows: attachments cannot be replaced'); END;
 ";
 
+/// What files of earlier programs lack: made when a file is opened to append, so one that was not opened since is whole
+/// without it. The first keeps two persons from approving the same decision, whatever the programs do; the trigger beside
+/// it is there for `INSERT OR REPLACE` once more.
+pub(super) const LATER: [(&str, &str); 3] = [
+    (
+        "entries_once_a_decision",
+        "CREATE UNIQUE INDEX entries_once_a_decision ON entries (decision)
+  WHERE event IN ('intended', 'withdrawn', 'lapsed')",
+    ),
+    (
+        "entries_settle_once",
+        "CREATE TRIGGER entries_settle_once BEFORE INSERT ON entries
+WHEN NEW.event IN ('intended', 'withdrawn', 'lapsed') AND EXISTS (
+  SELECT 1 FROM entries WHERE decision <> '' AND decision = NEW.decision
+    AND event IN ('intended', 'withdrawn', 'lapsed'))
+BEGIN SELECT RAISE(ABORT, 'a decision is intended, withdrawn or lapsed once'); END",
+    ),
+    ("entries_proposed", "CREATE INDEX entries_proposed ON entries (seq) WHERE event = 'proposed'"),
+];
+
 /// Opens the file to append; makes it, its folder and its tables where they are not there.
 pub(super) fn open_to_append(path: &Path) -> Result<Connection, RecordFault> {
     refuse_folder(path)?;
@@ -72,6 +92,7 @@ pub(super) fn open_to_append(path: &Path) -> Result<Connection, RecordFault> {
     }
     refuse_foreign(path, state_of(&connection).map_err(sql)?)?;
     make_durable(&connection).map_err(sql)?;
+    make_later(&mut connection).map_err(sql)?;
     Ok(connection)
 }
 
@@ -203,4 +224,23 @@ fn make_tables(connection: &mut Connection) -> rusqlite::Result<()> {
         transaction.pragma_update(None, "user_version", VERSION)?;
     }
     transaction.commit()
+}
+
+/// Makes what is in [`LATER`] and not there yet.
+fn make_later(connection: &mut Connection) -> rusqlite::Result<()> {
+    if LATER.iter().all(|(name, _)| is_there(connection, name).unwrap_or(false)) {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for (name, made) in LATER {
+        if !is_there(&transaction, name)? {
+            transaction.execute_batch(made)?;
+        }
+    }
+    transaction.commit()
+}
+
+fn is_there(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let asked = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)";
+    connection.query_row(asked, [name], |row| row.get(0))
 }

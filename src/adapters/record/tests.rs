@@ -124,6 +124,158 @@ async fn a_decision_ends_once(#[case] second: Event) {
     other.append(vec![entry(second, Some(2), "a")]).await.unwrap();
 }
 
+/// Among the three that settle a proposal there is one a decision, whoever comes first.
+#[rstest]
+#[case(Event::Intended, Event::Intended)]
+#[case(Event::Intended, Event::Withdrawn)]
+#[case(Event::Withdrawn, Event::Intended)]
+#[case(Event::Lapsed, Event::Intended)]
+#[tokio::test]
+async fn a_decision_is_settled_once(#[case] first: Event, #[case] second: Event) {
+    let (_folder, path) = folder();
+    let record = SqliteRecord::open(&path).unwrap();
+    record.append(vec![entry(Event::Proposed, Some(1), "a")]).await.unwrap();
+    let Once::Placed(placed) = record.append_once(entry(first, Some(1), "a")).await.unwrap() else {
+        panic!()
+    };
+    // Also through another connection, as another process has one.
+    let other = SqliteRecord::open(&path).unwrap();
+    assert_eq!(other.append_once(entry(second, Some(1), "a")).await.unwrap(), Once::Taken(placed.clone()));
+    // And by a program that does not ask first.
+    let fault = other.append(vec![entry(second, Some(1), "a")]).await.unwrap_err();
+    assert!(fault.what.contains("once"), "{fault:?}");
+    let of_another = record.append_once(entry(second, Some(2), "a")).await.unwrap();
+    assert!(matches!(of_another, Once::Placed(entry) if entry.seq == 3));
+    assert_eq!(seqs(&record.page(None, 9).await.unwrap()), [3, 2, 1]);
+    assert_eq!((placed.seq, verify::verify(&path, &Against::default()).unwrap().is_whole()), (2, true));
+}
+
+/// Two programs at the same instant, many times over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_two_who_approve_at_once_one_is_first() {
+    let (_folder, path) = folder();
+    let programs = [SqliteRecord::open(&path).unwrap(), SqliteRecord::open(&path).unwrap()];
+    for decision in 1..=20 {
+        let approve = |program: &SqliteRecord| {
+            let program = program.clone();
+            tokio::spawn(async move {
+                program.append_once(entry(Event::Intended, Some(decision), "a")).await.unwrap()
+            })
+        };
+        let [first, second] = programs.each_ref().map(approve);
+        match (first.await.unwrap(), second.await.unwrap()) {
+            (Once::Placed(placed), Once::Taken(there)) | (Once::Taken(there), Once::Placed(placed)) => {
+                assert_eq!(placed, there);
+            }
+            both => panic!("{both:?}"),
+        }
+    }
+    assert_eq!(programs[0].unfinished().await.unwrap().len(), 20);
+    assert!(verify::verify(&path, &Against::default()).unwrap().is_whole());
+}
+
+#[tokio::test]
+async fn only_what_a_decision_has_once_is_written_once() {
+    let (_folder, path) = folder();
+    let record = SqliteRecord::open(&path).unwrap();
+    assert!(record.append_once(entry(Event::Applied, Some(1), "a")).await.is_err());
+    assert!(record.append_once(entry(Event::Intended, None, "a")).await.is_err());
+    assert_eq!(record.page(None, 9).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_proposal_waits_until_it_is_settled() {
+    let (_folder, path) = folder();
+    let record = SqliteRecord::open(&path).unwrap();
+    let events = [
+        (Event::Proposed, 1, "a"),
+        (Event::Proposed, 2, "b"),
+        (Event::Proposed, 3, "a"),
+        (Event::Proposed, 4, "c"),
+        (Event::Intended, 1, "a"),
+        (Event::Withdrawn, 2, "b"),
+        // An attempt that came to nothing is another decision's.
+        (Event::Refused, 9, "a"),
+    ];
+    record
+        .append(events.iter().map(|(event, id, key)| entry(*event, Some(*id), key)).collect())
+        .await
+        .unwrap();
+    assert_eq!(seqs(&record.waiting(0, 9).await.unwrap()), [3, 4]);
+    assert_eq!(seqs(&record.waiting(0, 1).await.unwrap()), [3]);
+    assert_eq!(seqs(&record.waiting(3, 9).await.unwrap()), [4]);
+    assert_eq!(seqs(&record.waiting_on("billing", "a").await.unwrap()), [3]);
+    assert_eq!(record.waiting_on("mail", "a").await.unwrap(), []);
+    record.append_once(entry(Event::Lapsed, Some(3), "a")).await.unwrap();
+    assert_eq!(seqs(&record.waiting(0, 9).await.unwrap()), [4]);
+}
+
+#[tokio::test]
+async fn proposals_are_found_by_the_end_of_their_id() {
+    let (_folder, path) = folder();
+    let record = SqliteRecord::open(&path).unwrap();
+    let (one, other) = (0x1111_2222_3333_4444_5555_6666_7777_8888, 0x9999_2222_3333_4444_5555_6666_7777_8888);
+    for id in [one, other] {
+        record.append(vec![entry(Event::Proposed, Some(id), "a")]).await.unwrap();
+        record.append(vec![entry(Event::Intended, Some(id), "a")]).await.unwrap();
+    }
+    let found =
+        async |typed: &str| seqs(&record.proposals_ending(&IdEnding::read(typed).unwrap(), 9).await.unwrap());
+    assert_eq!(found("77778888").await, [3, 1]);
+    assert_eq!(found("6666-7777-8888").await, [3, 1]);
+    assert_eq!(found("11112222-3333-4444-5555-666677778888").await, [1]);
+    assert_eq!(found("77778889").await, Vec::<i64>::new());
+}
+
+/// A file of an earlier program lacks what keeps a decision from being settled twice: it is made, and nothing else changes.
+#[tokio::test]
+async fn a_file_of_an_earlier_program_is_whole_and_gets_what_it_lacks() {
+    let (_folder, path) = folder();
+    let record = SqliteRecord::open(&path).unwrap();
+    record.append(vec![entry(Event::Intended, Some(1), "a")]).await.unwrap();
+    drop(record);
+    let file = Connection::open(&path).unwrap();
+    for (name, made) in schema::LATER {
+        let kind = if made.contains("TRIGGER") { "TRIGGER" } else { "INDEX" };
+        file.execute_batch(&format!("DROP {kind} {name}")).unwrap();
+    }
+    let there = || {
+        let count = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
+        schema::LATER.map(|(name, _)| file.query_row(count, [name], |row| row.get::<_, i64>(0)).unwrap())
+    };
+    assert_eq!(there(), [0, 0, 0]);
+    assert!(verify::verify(&path, &Against::default()).unwrap().is_whole());
+    // To read it changes nothing.
+    assert_eq!(SqliteRecord::open_to_read(&path).unwrap().waiting(0, 9).await.unwrap(), []);
+    assert_eq!(there(), [0, 0, 0]);
+    let record = SqliteRecord::open(&path).unwrap();
+    assert_eq!(there(), [1, 1, 1]);
+    assert!(matches!(record.append_once(entry(Event::Intended, Some(1), "a")).await, Ok(Once::Taken(_))));
+    assert!(verify::verify(&path, &Against::default()).unwrap().is_whole());
+}
+
+#[test]
+fn the_questions_about_proposals_are_answered_by_their_indexes() {
+    let (_folder, path) = folder();
+    SqliteRecord::open(&path).unwrap();
+    let file = Connection::open(&path).unwrap();
+    let plan = |asked: &str| -> String {
+        let explained = format!("EXPLAIN QUERY PLAN {asked}");
+        let mut statement = file.prepare(&explained).unwrap();
+        let told = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+        told.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+    };
+    let waiting = plan(&format!("SELECT seq FROM entries AS proposal WHERE {} AND seq > 7", read::WAITS));
+    assert!(waiting.contains("entries_proposed") && waiting.contains("entries_"), "{waiting}");
+    assert!(!waiting.contains("SCAN closing"), "{waiting}");
+    let on_item = plan(&format!(
+        "SELECT seq FROM entries AS proposal WHERE source = 'a' AND key = 'b' AND {}",
+        read::WAITS
+    ));
+    assert!(on_item.contains("entries_of_item") || on_item.contains("entries_proposed"), "{on_item}");
+    assert!(!on_item.contains("SCAN closing"), "{on_item}");
+}
+
 #[tokio::test]
 async fn items_and_pages_are_read_newest_first() {
     let (_folder, path) = folder();

@@ -3,7 +3,8 @@
 use super::findings::Row;
 use crate::console::keymap::Place;
 use crate::console::words;
-use crate::domain::decision::{Choice, Permission, Reason, permission};
+use crate::domain::decision::{Choice, Reason};
+use crate::domain::permission::{Permission, permission};
 use crate::workflow::{Checked, Found, Order};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub struct BulkDialog {
     pub targets: Vec<Target>,
     /// How many there are by verdict and advice, in words.
     pub groups: Vec<(String, usize)>,
+    /// How many of them take a second person, so that they are proposed and not yet written.
+    pub proposed: usize,
     /// How many are left out, by why.
     pub left_out: Vec<(String, usize)>,
     /// How many selected items the filter hides: they are left out too.
@@ -53,11 +56,13 @@ impl BulkDialog {
         let mut targets = Vec::new();
         let (mut groups, mut left_out) = (BTreeMap::new(), BTreeMap::new());
         let mut cautions = BTreeMap::new();
+        let mut proposed = 0;
         for row in rows {
             match admits(choice, row) {
-                Ok(told) => {
+                Ok(permission) => {
                     *groups.entry(group_of(row)).or_insert(0) += 1;
-                    for caution in told {
+                    proposed += usize::from(permission.second_person.is_some());
+                    for caution in permission.cautions {
                         *cautions.entry(caution).or_insert(0) += 1;
                     }
                     targets.push(Target { found: Arc::clone(&row.found), checked: row.checked.clone() });
@@ -68,6 +73,7 @@ impl BulkDialog {
         Self {
             choice,
             targets,
+            proposed,
             groups: groups.into_iter().collect(),
             left_out: left_out.into_iter().collect(),
             hidden,
@@ -120,19 +126,20 @@ impl BulkDialog {
 }
 
 /// Whether a choice is written for a row as one of many: only with the advice, never against it.
-fn admits(choice: Choice, row: &Row) -> Result<Vec<String>, String> {
+fn admits(choice: Choice, row: &Row) -> Result<Permission, String> {
     let advice = row.checked.as_ref().map(|checked| checked.advice());
     match (choice, &row.checked) {
         // An escalation repeats nothing: it may be the answer to any verdict, and to none.
-        (Choice::Escalate, _) => Ok(Vec::new()),
+        (Choice::Escalate, _) => Ok(Permission::default()),
         (Choice::MarkDone | Choice::Retry, None) => Err("not checked yet".to_owned()),
         (Choice::MarkDone | Choice::Retry, Some(checked)) => {
             if advice.and_then(words::choice_of) != Some(choice) {
                 return Err(group_of(row));
             }
-            match permission(choice, row.found.risk, &checked.judgement, &checked.advised) {
-                Permission::Granted(cautions) => Ok(cautions),
-                Permission::OnlyInsisting(why) | Permission::OnlyWithApproval(why) => Err(why),
+            let permission = permission(choice, row.found.stakes(), &checked.judgement, &checked.advised);
+            match permission.against {
+                Some(why) => Err(why),
+                None => Ok(permission),
             }
         }
     }

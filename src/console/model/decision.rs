@@ -7,7 +7,7 @@
 
 use super::findings::Identity;
 use crate::console::keymap::Place;
-use crate::domain::decision::{Choice, Permission, Reason};
+use crate::domain::decision::{Choice, Reason};
 use crate::domain::policy::Risk;
 use crate::workflow::settle::NotOpen;
 use crate::workflow::{Found, Order, Prepared};
@@ -76,6 +76,35 @@ pub struct DecisionDialog {
 /// The longest key that an operator is asked to type.
 const KEY_TYPED_CHARS_MAX: usize = 40;
 
+/// What an operator types to confirm a second time: the verb, or the item's key where money may move.
+pub fn word_for(choice: Choice, risk: Risk, key: &str) -> String {
+    let can_be_typed = key.chars().all(|c| c.is_ascii_graphic()) && key.len() <= KEY_TYPED_CHARS_MAX;
+    let moves_money = choice == Choice::Retry && risk == Risk::Financial;
+    if moves_money && can_be_typed { key.to_owned() } else { choice.verb().to_owned() }
+}
+
+impl Field {
+    /// The next field, or the previous one. The second question is reached through the button alone.
+    #[must_use]
+    pub fn walked(self, forward: bool, insist: bool) -> Self {
+        match (self, forward) {
+            (Self::Reason, true) | (Self::Button, false) if insist => Self::Insist,
+            (Self::Reason | Self::Insist, true) | (Self::Reason | Self::Typed, false) => Self::Button,
+            (Self::Button | Self::Typed, true) | (Self::Insist | Self::Button, false) => Self::Reason,
+        }
+    }
+
+    /// Where its keys are pressed.
+    pub fn place(self) -> Place {
+        match self {
+            Self::Reason => Place::Reason,
+            Self::Insist => Place::Insist,
+            Self::Button => Place::Button,
+            Self::Typed => Place::Typed,
+        }
+    }
+}
+
 impl DecisionDialog {
     /// A dialog that waits for what is known.
     pub fn new(choice: Choice, identity: Identity, listed: Arc<Found>, run: u64) -> Self {
@@ -107,39 +136,26 @@ impl DecisionDialog {
             Knowledge::Loading { .. } => None,
             Knowledge::NotOpen(not_open) => Some(not_open.why.clone()),
             Knowledge::Failed { what, .. } => Some(what.clone()),
-            Knowledge::Ready(prepared) => match (&prepared.permission, &prepared.statements) {
-                (Permission::OnlyWithApproval(why), _) => Some(why.clone()),
-                (Permission::Granted(_) | Permission::OnlyInsisting(_), Err(unsupported)) => {
-                    Some(unsupported.clone())
-                }
-                (Permission::Granted(_) | Permission::OnlyInsisting(_), Ok(_)) => None,
-            },
+            Knowledge::Ready(prepared) => prepared.statements.as_ref().err().cloned(),
         }
     }
 
     /// Whether the operator has to insist.
     pub fn asks_to_insist(&self) -> bool {
-        self.prepared().is_some_and(|prepared| match &prepared.permission {
-            Permission::OnlyInsisting(_) => true,
-            Permission::Granted(_) | Permission::OnlyWithApproval(_) => false,
-        })
+        self.prepared().is_some_and(|prepared| prepared.permission.against.is_some())
+    }
+
+    /// Why it takes a second person, so that it is proposed and not yet written.
+    pub fn second_person(&self) -> Option<&str> {
+        self.prepared()?.permission.second_person.as_deref()
     }
 
     /// What has to be typed before it is written; `None` where the rules ask once.
     pub fn word(&self) -> Option<String> {
         let prepared = self.prepared()?;
-        let asks_twice = match &prepared.permission {
-            Permission::Granted(cautions) => !cautions.is_empty(),
-            Permission::OnlyInsisting(_) => true,
-            Permission::OnlyWithApproval(_) => return None,
-        };
-        if !asks_twice {
-            return None;
-        }
-        let key = &*self.identity.key;
-        let can_be_typed = key.chars().all(|c| c.is_ascii_graphic()) && key.len() <= KEY_TYPED_CHARS_MAX;
-        let moves_money = self.choice == Choice::Retry && prepared.found.risk == Risk::Financial;
-        Some(if moves_money && can_be_typed { key.to_owned() } else { self.choice.verb().to_owned() })
+        let permission = &prepared.permission;
+        let asks_twice = permission.against.is_some() || !permission.cautions.is_empty();
+        asks_twice.then(|| word_for(self.choice, prepared.found.risk, &self.identity.key))
     }
 
     /// Where its keys are pressed.
@@ -147,22 +163,12 @@ impl DecisionDialog {
         if self.blocked().is_some() {
             return Place::Blocked;
         }
-        match self.field {
-            Field::Reason => Place::Reason,
-            Field::Insist => Place::Insist,
-            Field::Button => Place::Button,
-            Field::Typed => Place::Typed,
-        }
+        self.field.place()
     }
 
-    /// To the next field, or the previous one. The second question is reached through the button alone.
+    /// To the next field, or the previous one.
     pub fn walk(&mut self, forward: bool) {
-        let insist = self.asks_to_insist();
-        self.field = match (self.field, forward) {
-            (Field::Reason, true) | (Field::Button, false) if insist => Field::Insist,
-            (Field::Reason | Field::Insist, true) | (Field::Reason | Field::Typed, false) => Field::Button,
-            (Field::Button | Field::Typed, true) | (Field::Insist | Field::Button, false) => Field::Reason,
-        };
+        self.field = self.field.walked(forward, self.asks_to_insist());
     }
 
     /// The order, where nothing is missing.

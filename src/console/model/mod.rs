@@ -1,5 +1,6 @@
 //! What the console knows, and nothing of how it is drawn.
 
+pub mod approval;
 pub mod audit;
 pub mod bulk;
 pub mod counts;
@@ -10,6 +11,7 @@ pub mod loading;
 mod names;
 pub mod notice;
 mod order;
+pub mod proposals;
 pub mod row;
 pub mod settling;
 mod sieve;
@@ -22,6 +24,7 @@ use crate::console::keymap::Place;
 use crate::console::task::Task;
 use crate::console::theme::Theme;
 use crate::workflow::recover::Recovered;
+use approval::ApprovalDialog;
 use audit::AuditView;
 use bulk::BulkDialog;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -30,6 +33,7 @@ use findings::{Findings, Identity};
 use item::Looked;
 pub use loading::Loading;
 pub use notice::{Notice, Tone};
+use proposals::ProposalsView;
 use ratatui::layout::Size;
 use settling::Settling;
 use tui_input::Input;
@@ -41,6 +45,8 @@ pub enum Screen {
     Findings,
     /// The audit.
     Audit,
+    /// The proposals that wait for a second person.
+    Proposals,
 }
 
 /// Which pane has the keys.
@@ -66,6 +72,8 @@ pub enum Dialog {
     Decision(Box<DecisionDialog>),
     /// A decision on several items.
     Bulk(Box<BulkDialog>),
+    /// A proposal that is approved or withdrawn.
+    Approval(Box<ApprovalDialog>),
     /// What comes of decisions, scrolled so far.
     Outcome(u16),
     /// Decisions that had broken off, scrolled so far.
@@ -155,6 +163,7 @@ pub struct Model {
     pub(in crate::console) unmask: Unmask,
     pub(in crate::console) settling: Option<Settling>,
     pub(in crate::console) audit: AuditView,
+    pub(in crate::console) proposals: ProposalsView,
     pub(in crate::console) mouse: bool,
     /// Broken-off decisions that wait for another dialog to close.
     pub(in crate::console) recovered: Vec<Recovered>,
@@ -193,6 +202,7 @@ impl Model {
             unmask: Unmask::Hidden,
             settling: None,
             audit: AuditView::default(),
+            proposals: ProposalsView::default(),
             mouse: false,
             recovered: Vec::new(),
             last_run: 1,
@@ -224,12 +234,15 @@ impl Model {
             (Dialog::Filter(_), ..) => Place::Filter,
             (Dialog::Decision(dialog), ..) => dialog.place(),
             (Dialog::Bulk(dialog), ..) => dialog.place(),
+            (Dialog::Approval(dialog), ..) => dialog.place(),
             (Dialog::Outcome(_), ..) if self.is_settling() => Place::Writing,
             (Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..), ..) => Place::Reading,
             (Dialog::None, Screen::Findings, Focus::List) => Place::Findings,
             (Dialog::None, Screen::Findings, Focus::Detail) => Place::Item,
             (Dialog::None, Screen::Audit, Focus::List) => Place::Audit,
             (Dialog::None, Screen::Audit, Focus::Detail) => Place::Entry,
+            (Dialog::None, Screen::Proposals, Focus::List) => Place::Proposals,
+            (Dialog::None, Screen::Proposals, Focus::Detail) => Place::Proposal,
         }
     }
 

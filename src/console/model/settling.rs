@@ -16,6 +16,23 @@ pub struct Settled {
     pub result: Result<Decided, OrderFault>,
 }
 
+impl Settled {
+    /// Whether it came to what was wanted: carried out, or proposed where it takes two; and on record.
+    pub fn is_well(&self) -> bool {
+        self.result.as_ref().is_ok_and(|decided| {
+            decided.record_fault.is_none()
+                && match decided.outcome {
+                    Outcome::Applied { .. } | Outcome::Proposed { .. } => true,
+                    Outcome::Refused { .. } | Outcome::Failed { .. } => false,
+                }
+        })
+    }
+}
+
+fn is_proposed(settled: &Settled) -> bool {
+    matches!(&settled.result, Ok(decided) if matches!(decided.outcome, Outcome::Proposed { .. }))
+}
+
 /// A series of orders, perhaps of one.
 #[derive(Debug, Clone)]
 pub struct Settling {
@@ -42,6 +59,8 @@ impl Settling {
     /// The summary in one line: "3 retried, 2 refused (a, b)".
     pub fn summary(&self) -> String {
         let mut parts = vec![format!("{} {}", self.applied_count(), words::done(self.choice))];
+        let proposed = self.results.iter().filter(|settled| is_proposed(settled)).count();
+        parts.extend((proposed > 0).then(|| format!("{proposed} proposed to a second person")));
         let is_refused = |settled: &&Settled| matches!(&settled.result, Ok(decided) if matches!(decided.outcome, Outcome::Refused { .. }));
         let is_broken = |settled: &&Settled| matches!(&settled.result, Ok(decided) if matches!(decided.outcome, Outcome::Failed { .. }));
         let is_fault = |settled: &&Settled| settled.result.is_err();
@@ -61,11 +80,9 @@ impl Settling {
         self.results.iter().filter(is_applied).count()
     }
 
-    /// Whether every one was carried out and is on record.
-    pub fn all_applied(&self) -> bool {
-        let on_record =
-            |settled: &Settled| settled.result.as_ref().is_ok_and(|decided| decided.record_fault.is_none());
-        self.applied_count() == self.total && self.results.iter().all(on_record)
+    /// Whether every one was carried out or proposed, and is on record.
+    pub fn all_well(&self) -> bool {
+        self.results.len() == self.total && self.results.iter().all(Settled::is_well)
     }
 }
 

@@ -2,8 +2,10 @@
 
 use super::helpers::*;
 use crate::console::Task;
-use crate::console::message::{Message, SettleMessage};
+use crate::console::message::{Message, ScanMessage, SettleMessage};
+use crate::console::sample;
 use crate::domain::decision::Choice;
+use crate::domain::policy::Approvals;
 use crate::domain::verdict::Verdict;
 use crate::workflow::Order;
 use rstest::rstest;
@@ -145,4 +147,25 @@ fn one_selected_item_gets_the_full_dialog() {
     let tasks = console.press("d");
     let [Task::Prepare { key, .. }] = &tasks[..] else { panic!("{tasks:?}") };
     assert_eq!(&**key, "invoice:7:2026-05", "the selected one, not the one under the cursor");
+}
+
+#[test]
+fn a_series_says_how_many_of_it_are_only_proposed() {
+    let mut console = checked_console(|_| Verdict::Happened);
+    console.press("R");
+    let mut page = sample::page("billing", 0..12);
+    let invoices = page.found.len();
+    for found in &mut page.found {
+        found.approvals = Approvals::Two;
+    }
+    let scan = |message| Message::Scan(message);
+    let run = 3;
+    console.send(scan(ScanMessage::Page { run, source: "billing".into(), page }));
+    let page = sample::page("mailer", 0..12);
+    console.send(scan(ScanMessage::Page { run, source: "mailer".into(), page }));
+    console.send(scan(ScanMessage::Ended { run, at: sample::now() }));
+    console.press("a d");
+    let screen = console.screen();
+    assert!(screen.contains("Mark done: 12 items"), "{screen}");
+    assert!(screen.contains(&format!("TWO PERSONS. {invoices} of them are proposed")), "{screen}");
 }

@@ -69,12 +69,20 @@ fn against_the_advice_the_operator_insists_and_types_the_verb() {
 }
 
 #[test]
-fn what_needs_a_second_person_cannot_be_confirmed() {
+fn what_takes_two_persons_says_so_before_and_is_proposed_by_insisting() {
     let mut console = Console::with(80, 24, 12);
     console.open_decision("r", Verdict::Happened);
-    assert!(console.screen().contains("NOT PERMITTED HERE"));
-    assert!(console.screen().contains("second person"));
-    assert_eq!(console.press("Tab y Enter y Space Tab y Enter"), []);
+    let screen = console.screen();
+    for told in ["AGAINST THE ADVICE", "TWO PERSONS", "nothing is written yet", "[ Propose: Retry ]"] {
+        assert!(screen.contains(told), "{told} in\n{screen}");
+    }
+    console.enter("the ledger is wrong, see the bank");
+    assert_eq!(console.press("Tab Tab y"), [], "not insisted yet");
+    assert_eq!(console.press("Space Tab y"), [], "the key has to be typed");
+    console.enter("invoice:7:2026-05");
+    let tasks = console.press("Enter");
+    let order = only_order(&tasks);
+    assert!(order.insists && order.choice == Choice::Retry);
 }
 
 #[test]

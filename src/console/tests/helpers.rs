@@ -1,15 +1,21 @@
 //! A console without a terminal: keys in, tasks and screens out.
 
-use crate::console::message::{AuditMessage, CheckMessage, ItemMessage, Message, SettleMessage};
+use crate::console::message::{
+    AuditMessage, CheckMessage, ItemMessage, Message, ProposalsMessage, SettleMessage,
+};
 use crate::console::{Model, Setup, Task, ViewState, sample, update, view};
 use crate::domain::audit::Entry;
 use crate::domain::cell::Cell;
-use crate::domain::decision::{Choice, Outcome, permission};
+use crate::domain::decision::{Choice, Operator, Outcome, Reason};
 use crate::domain::item::Row;
+use crate::domain::permission::permission;
+use crate::domain::proposal::{Proposal, Sight};
 use crate::domain::verdict::Verdict;
 use crate::ports::source::{LateWriter, Payload, PlannedStatement};
 use crate::workflow::settle::Reread;
+use crate::workflow::settle::approve::Review;
 use crate::workflow::{Decided, Found, Prepared};
+use chrono::TimeDelta;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -148,6 +154,34 @@ impl Console {
         self.send(Message::Item(ItemMessage::Opened { run, details: Box::new(details) }));
     }
 
+    /// A second person has something to look at: what was proposed for the finding under the cursor.
+    pub fn hear_of_proposal(&mut self, choice: Choice, verdict: Verdict) -> Proposal {
+        let proposal = proposal(&self.current(), choice, verdict);
+        self.hear_of_proposals(vec![proposal.clone()]);
+        proposal
+    }
+
+    /// The proposals that wait were read.
+    pub fn hear_of_proposals(&mut self, waiting: Vec<Proposal>) {
+        let read = ProposalsMessage::Read { at: sample::now(), waiting: Ok(waiting) };
+        assert_eq!(self.send(Message::Proposals(read)), []);
+    }
+
+    /// Opens the proposals with one of a choice on a verdict, and its dialog, answered with what it is now.
+    pub fn open_approval(&mut self, choice: Choice, verdict: Verdict, change: impl FnOnce(&mut Review)) {
+        let found = self.current();
+        let proposal = self.hear_of_proposal(choice, verdict);
+        assert_eq!(self.press("P"), [Task::ReadProposals]);
+        let tasks = self.press("a");
+        let [Task::Review { run, decision }] = tasks[..] else { panic!("no review in {tasks:?}") };
+        assert_eq!(decision, proposal.id);
+        let now = Ok(prepared(&found, choice, verdict));
+        let mut review = Review { proposal, why_not: None, now };
+        change(&mut review);
+        let review = Box::new(Ok(review));
+        self.send(Message::Proposals(ProposalsMessage::Reviewed { run, review }));
+    }
+
     /// Opens the audit and answers with so many entries.
     pub fn open_audit(&mut self, count: i64) {
         let tasks = self.press("A");
@@ -223,7 +257,7 @@ pub fn prepared(found: &Found, choice: Choice, verdict: Verdict) -> Prepared {
     Prepared {
         found: found.clone(),
         row: row("running"),
-        permission: permission(choice, found.risk, &checked.judgement, &checked.advised),
+        permission: permission(choice, found.stakes(), &checked.judgement, &checked.advised),
         checked,
         statements: Ok(if choice == Choice::Escalate { Vec::new() } else { vec![statement] }),
         late_writer: LateWriter::Unguarded,
@@ -231,8 +265,35 @@ pub fn prepared(found: &Found, choice: Choice, verdict: Verdict) -> Prepared {
     }
 }
 
+/// What Ben proposed for a finding on a verdict, half an hour ago.
+pub fn proposal(found: &Found, choice: Choice, verdict: Verdict) -> Proposal {
+    let prepared = prepared(found, choice, verdict);
+    Proposal {
+        id: Uuid::from_u128(0x0196_a1b2_0000_7000_8000_0012_7c1f_02ab),
+        entry: 40,
+        choice,
+        source: Arc::clone(&found.finding.item.source),
+        key: found.finding.item.key.as_str().into(),
+        proposer: Operator { name: "ben".into(), login: "ben".into(), host: "ops-2".into() },
+        reason: Reason::new("the bank statement of the 3rd has nothing").unwrap(),
+        insists: prepared.permission.against.is_some(),
+        row_sha256: prepared.row.sha256(),
+        seen: prepared.row,
+        sight: Sight::of(&prepared.checked.judgement),
+        advice: prepared.checked.advice().as_str().to_owned(),
+        at: sample::now() - TimeDelta::minutes(30),
+        until: sample::now() + TimeDelta::minutes(210),
+        closed: None,
+    }
+}
+
 pub fn applied() -> Outcome {
     Outcome::Applied { before: row("running"), after: Some(row("done")) }
+}
+
+pub fn proposed(found: &Found, choice: Choice, verdict: Verdict) -> Outcome {
+    let why = "A financial retry against the advice takes two persons: one proposes, another approves.";
+    Outcome::Proposed { proposal: Box::new(proposal(found, choice, verdict)), why: why.to_owned() }
 }
 
 pub fn refused() -> Outcome {
@@ -243,8 +304,15 @@ pub fn refused() -> Outcome {
 }
 
 pub fn decided(choice: Choice, outcome: Outcome) -> Decided {
-    let do_next = (!matches!(outcome, Outcome::Applied { .. }))
-        .then(|| "Look at it as it is now, then decide again.".to_owned());
+    let do_next = match outcome {
+        Outcome::Applied { .. } => None,
+        Outcome::Proposed { .. } => {
+            Some("A second person approves it: unstuck approve 7c1f02ab --reason TEXT --override".to_owned())
+        }
+        Outcome::Refused { .. } | Outcome::Failed { .. } => {
+            Some("Look at it as it is now, then decide again.".to_owned())
+        }
+    };
     Decided {
         decision: Uuid::nil(),
         choice,

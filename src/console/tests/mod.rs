@@ -8,6 +8,7 @@ mod helpers;
 mod keys;
 mod list;
 mod privacy;
+mod proposals;
 mod scan;
 mod screens;
 mod sizes;

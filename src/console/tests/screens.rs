@@ -4,6 +4,7 @@ use super::helpers::*;
 use crate::console::Setup;
 use crate::console::message::{Message, SettleMessage};
 use crate::console::sample;
+use crate::domain::approval::WhyNot;
 use crate::domain::decision::Choice;
 use crate::domain::verdict::Verdict;
 use crate::workflow::recover::Recovered;
@@ -12,7 +13,7 @@ use rstest::rstest;
 /// A name and a way to a screen.
 pub type Scene = (&'static str, fn(&mut Console));
 
-pub const SCENES: [Scene; 19] = [
+pub const SCENES: [Scene; 27] = [
     ("unchecked", |_| {}),
     ("checked", |console| {
         let tasks = console.press("C");
@@ -91,6 +92,50 @@ pub const SCENES: [Scene; 19] = [
         console.enter("seen");
         let tasks = console.press("Tab y");
         console.answer_decide(&tasks, |_| refused());
+    }),
+    ("outcome_proposed", |console| {
+        console.open_decision("r", Verdict::Unknown);
+        console.enter("the bank has nothing");
+        console.press("Tab Space Tab y");
+        console.enter("invoice:7:2026-05");
+        let tasks = console.press("Enter");
+        let found = console.current();
+        console.answer_decide(&tasks, |_| proposed(&found, Choice::Retry, Verdict::Unknown));
+    }),
+    ("proposal_listed", |console| {
+        console.check_as(Verdict::Unknown);
+        console.hear_of_proposal(Choice::Retry, Verdict::Unknown);
+    }),
+    ("proposals", |console| {
+        console.hear_of_proposal(Choice::Retry, Verdict::Unknown);
+        console.press("P");
+    }),
+    ("proposals_none", |console| {
+        console.hear_of_proposals(Vec::new());
+        console.press("P");
+    }),
+    ("proposal", |console| {
+        console.hear_of_proposal(Choice::Retry, Verdict::Happened);
+        console.press("P Enter");
+    }),
+    ("approve_override", |console| {
+        console.open_approval(Choice::Retry, Verdict::Happened, |_| {});
+        console.enter("I asked the bank");
+        console.press("Tab Space Tab y");
+    }),
+    ("approve_lapsed", |console| {
+        console.open_approval(Choice::MarkDone, Verdict::Happened, |review| {
+            let prepared = review.now.as_mut().unwrap();
+            prepared.row = row("failed");
+            let what = "the row changed since it was proposed".to_owned();
+            review.why_not = Some(WhyNot::RowChanged { what });
+        });
+    }),
+    ("withdraw", |console| {
+        console.hear_of_proposal(Choice::Retry, Verdict::Unknown);
+        console.press("P w");
+        console.enter("paid in cash");
+        console.press("Tab");
     }),
     ("audit", |console| console.open_audit(30)),
     ("help", |console| {

@@ -15,7 +15,7 @@ pub fn toggle(model: &mut Model) -> Vec<Task> {
             model.screen = Screen::Findings;
             Vec::new()
         }
-        Screen::Findings => {
+        Screen::Findings | Screen::Proposals => {
             model.screen = Screen::Audit;
             read_again(model)
         }

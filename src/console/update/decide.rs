@@ -1,10 +1,10 @@
 //! Decisions up to the order: the dialogs' keys.
 
+use super::settle;
 use crate::console::keymap::Place;
 use crate::console::model::bulk::BulkDialog;
 use crate::console::model::decision::{DecisionDialog, Field};
 use crate::console::model::findings::Row;
-use crate::console::model::settling::Settling;
 use crate::console::model::{Dialog, Model, Notice};
 use crate::console::task::Task;
 use crate::domain::decision::Choice;
@@ -53,8 +53,25 @@ pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
 
 /// A key that means nothing here: on the button, say what would.
 pub fn on_other_key(model: &mut Model, place: Place) {
-    if let (Place::Button, Dialog::Decision(dialog)) = (place, &mut model.dialog) {
-        dialog.hint = Some("Press y to confirm, Esc to leave. Enter alone confirms nothing.".to_owned());
+    const HINT: &str = "Press y to confirm, Esc to leave. Enter alone confirms nothing.";
+    if place == Place::Button
+        && let Some((_, hint)) = fields_of(&mut model.dialog)
+    {
+        *hint = Some(HINT.to_owned());
+    }
+}
+
+/// The field that has the keys, and what is missing, where a dialog confirms one thing.
+fn fields_of(dialog: &mut Dialog) -> Option<(&mut Field, &mut Option<String>)> {
+    match dialog {
+        Dialog::Decision(dialog) => Some((&mut dialog.field, &mut dialog.hint)),
+        Dialog::Approval(dialog) => Some((&mut dialog.field, &mut dialog.hint)),
+        Dialog::None
+        | Dialog::Help(_)
+        | Dialog::Filter(_)
+        | Dialog::Bulk(_)
+        | Dialog::Outcome(_)
+        | Dialog::Recovered(..) => None,
     }
 }
 
@@ -71,15 +88,32 @@ pub fn walk(model: &mut Model, forward: bool) {
             dialog.hint = None;
             dialog.types_count = !dialog.types_count;
         }
+        Dialog::Approval(dialog) => {
+            dialog.hint = None;
+            dialog.walk(forward);
+            dialog.scroll = if dialog.field == Field::Button { u16::MAX } else { 0 };
+        }
         Dialog::None | Dialog::Help(_) | Dialog::Filter(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
     }
 }
 
 /// Turns insisting on or off.
 pub fn insist(model: &mut Model) {
-    if let Dialog::Decision(dialog) = &mut model.dialog {
-        dialog.hint = None;
-        dialog.insists = !dialog.insists;
+    match &mut model.dialog {
+        Dialog::Decision(dialog) => {
+            dialog.hint = None;
+            dialog.insists = !dialog.insists;
+        }
+        Dialog::Approval(dialog) => {
+            dialog.hint = None;
+            dialog.insists = !dialog.insists;
+        }
+        Dialog::None
+        | Dialog::Help(_)
+        | Dialog::Filter(_)
+        | Dialog::Bulk(_)
+        | Dialog::Outcome(_)
+        | Dialog::Recovered(..) => {}
     }
 }
 
@@ -124,18 +158,21 @@ pub fn confirm_typed(model: &mut Model) -> Vec<Task> {
                 Vec::new()
             }
         },
-        Dialog::None | Dialog::Help(_) | Dialog::Filter(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {
-            Vec::new()
-        }
+        Dialog::None
+        | Dialog::Help(_)
+        | Dialog::Filter(_)
+        | Dialog::Approval(_)
+        | Dialog::Outcome(_)
+        | Dialog::Recovered(..) => Vec::new(),
     }
 }
 
 /// Leaves the dialog, or goes back from its second question to the button.
 pub fn cancel(model: &mut Model) {
-    if let Dialog::Decision(dialog) = &mut model.dialog
-        && dialog.field == Field::Typed
+    if let Some((field, hint)) = fields_of(&mut model.dialog)
+        && *field == Field::Typed
     {
-        (dialog.field, dialog.hint) = (Field::Button, None);
+        (*field, *hint) = (Field::Button, None);
         return;
     }
     model.dialog = Dialog::None;
@@ -145,16 +182,6 @@ pub fn cancel(model: &mut Model) {
 fn begin(model: &mut Model, orders: Vec<Order>) -> Vec<Task> {
     let Some(choice) = orders.first().map(|order| order.choice) else { return Vec::new() };
     debug_assert!(orders.iter().all(|order| order.choice == choice), "one verb for all of a series");
-    let run = model.next_run();
-    model.settling = Some(Settling {
-        run,
-        choice,
-        total: orders.len(),
-        results: Vec::new(),
-        stopping: false,
-        ended: false,
-        seen: false,
-    });
-    model.dialog = Dialog::Outcome(0);
+    let run = settle::begin_series(model, choice, orders.len());
     vec![Task::Decide { run, orders }]
 }

@@ -75,6 +75,12 @@ fn input_of(dialog: &mut Dialog) -> Option<(&mut Input, usize)> {
             Field::Typed => Some((&mut decision.typed, TYPED_CHARS_MAX)),
             Field::Insist | Field::Button => None,
         },
+        Dialog::Approval(approval) => match approval.field {
+            _ if approval.blocked().is_some() => None,
+            Field::Reason => Some((&mut approval.reason, Reason::CHARS_MAX)),
+            Field::Typed => Some((&mut approval.typed, TYPED_CHARS_MAX)),
+            Field::Insist | Field::Button => None,
+        },
         Dialog::Bulk(bulk) if bulk.targets.is_empty() => None,
         Dialog::Bulk(bulk) => {
             let bulk = &mut **bulk;
@@ -96,6 +102,7 @@ fn after_edit(model: &mut Model) {
         }
         Dialog::Decision(decision) => decision.hint = None,
         Dialog::Bulk(bulk) => bulk.hint = None,
+        Dialog::Approval(approval) => approval.hint = None,
         Dialog::None | Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
     }
 }

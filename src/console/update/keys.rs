@@ -1,6 +1,6 @@
 //! Keys: text boxes first, then the keymap; every action in one match.
 
-use super::{audit, check, decide, edit, list, look, scan, settle};
+use super::{audit, check, decide, edit, list, look, proposals, scan, settle};
 use crate::console::keymap::{Action, Place, action_of};
 use crate::console::model::{Dialog, Focus, Model, Notice, Screen};
 use crate::console::task::Task;
@@ -74,8 +74,13 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Action::Filter => list::open_filter(model),
         Action::SortNext => list::sort_next(model),
         Action::SortReverse => list::sort_reverse(model),
-        Action::Refresh if model.screen == Screen::Audit => return audit::read_again(model),
-        Action::Refresh => return scan::read_again(model),
+        Action::Refresh => {
+            return match model.screen {
+                Screen::Findings => scan::read_again(model),
+                Screen::Audit => audit::read_again(model),
+                Screen::Proposals => vec![Task::ReadProposals],
+            };
+        }
         Action::Check => return check::check_chosen(model),
         Action::CheckAll => return check::check_shown(model),
         Action::MarkDone => return decide::open(model, Choice::MarkDone),
@@ -84,6 +89,9 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Action::Unmask => return look::unmask(model),
         Action::CopyKey => return look::copy_key(model),
         Action::Audit => return audit::toggle(model),
+        Action::Proposals => return proposals::toggle(model),
+        Action::Approve => return proposals::open_approval(model),
+        Action::Withdraw => proposals::open_withdrawal(model),
         Action::Mouse => {
             model.mouse = !model.mouse;
             let told = if model.mouse { "Mouse on: click selects, wheel scrolls." } else { "Mouse off." };
@@ -97,12 +105,18 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Action::NextField => decide::walk(model, true),
         Action::PreviousField => decide::walk(model, false),
         Action::Insist => decide::insist(model),
+        Action::Confirm if is_approval(model) => return proposals::confirm(model),
         Action::Confirm => return decide::confirm(model),
+        Action::ConfirmTyped if is_approval(model) => return proposals::confirm_typed(model),
         Action::ConfirmTyped => return decide::confirm_typed(model),
         Action::Cancel => return cancel(model),
         Action::StopDeciding => return settle::stop(model),
     }
     Vec::new()
+}
+
+fn is_approval(model: &Model) -> bool {
+    matches!(model.dialog, Dialog::Approval(_))
 }
 
 fn other_pane(model: &mut Model) -> Vec<Task> {
@@ -122,7 +136,7 @@ fn back(model: &mut Model) -> Vec<Task> {
     }
     if model.focus == Focus::Detail {
         model.focus = Focus::List;
-    } else if model.screen == Screen::Audit {
+    } else if model.screen != Screen::Findings {
         model.screen = Screen::Findings;
     } else if model.findings.counts().selected > 0 {
         model.findings.deselect_all();
@@ -140,7 +154,7 @@ fn cancel(model: &mut Model) -> Vec<Task> {
             model.dialog = Dialog::None;
             list::set_filter(model, &before);
         }
-        Dialog::Decision(_) | Dialog::Bulk(_) => decide::cancel(model),
+        Dialog::Decision(_) | Dialog::Bulk(_) | Dialog::Approval(_) => decide::cancel(model),
         Dialog::None | Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
     }
     Vec::new()

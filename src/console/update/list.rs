@@ -23,6 +23,10 @@ pub fn walk(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
             dialog.scroll = scrolled(dialog.scroll, view.dialog, action);
             return Vec::new();
         }
+        Dialog::Approval(dialog) => {
+            dialog.scroll = scrolled(dialog.scroll, view.dialog, action);
+            return Vec::new();
+        }
         Dialog::None | Dialog::Filter(_) => {}
     }
     match (model.screen, model.focus) {
@@ -43,6 +47,16 @@ pub fn walk(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         }
         (Screen::Audit, Focus::Detail) => {
             model.audit.scroll = scrolled(model.audit.scroll, view.detail, action);
+            Vec::new()
+        }
+        (Screen::Proposals, Focus::List) => {
+            let last = model.proposals.waiting().len().saturating_sub(1);
+            let line = walked(model.proposals.cursor, last, usize::from(view.list.area.height), action);
+            model.proposals.move_to(line);
+            Vec::new()
+        }
+        (Screen::Proposals, Focus::Detail) => {
+            model.proposals.scroll = scrolled(model.proposals.scroll, view.detail, action);
             Vec::new()
         }
     }

@@ -13,8 +13,13 @@ const COPIED_BYTES_MAX: usize = 8_192;
 
 /// Goes to the detail, and reads row, payload and history.
 pub fn open(model: &mut Model) -> Vec<Task> {
-    if model.screen == Screen::Audit {
-        if model.audit.current().is_some() {
+    let is_other_screen = match model.screen {
+        Screen::Findings => None,
+        Screen::Audit => Some(model.audit.current().is_some()),
+        Screen::Proposals => Some(model.proposals.current().is_some()),
+    };
+    if let Some(has_current) = is_other_screen {
+        if has_current {
             model.focus = Focus::Detail;
         }
         return Vec::new();
@@ -73,6 +78,7 @@ pub fn copy_key(model: &mut Model) -> Vec<Task> {
             model.findings.current().map(|row| row.found.finding.item.key.as_str().to_owned())
         }
         Screen::Audit => model.audit.current().map(|entry| entry.key.clone()),
+        Screen::Proposals => model.proposals.current().map(|proposal| proposal.key.to_string()),
     };
     let Some(key) = key else { return Vec::new() };
     if key.len() > COPIED_BYTES_MAX {

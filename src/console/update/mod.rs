@@ -8,6 +8,7 @@ mod keys;
 mod list;
 mod look;
 mod mouse;
+mod proposals;
 mod scan;
 mod settle;
 
@@ -38,6 +39,7 @@ pub fn update(model: &mut Model, view: &ViewState, message: Message) -> Vec<Task
         Message::Item(message) => look::on_item(model, message),
         Message::Settle(message) => settle::on_settle(model, message),
         Message::Audit(message) => audit::on_audit(model, message),
+        Message::Proposals(message) => proposals::on_proposals(model, message),
         Message::Notice { what, do_next } => {
             model.notice = Some(Notice::alarm(what, do_next.unwrap_or_default()));
             Vec::new()

@@ -37,7 +37,11 @@ fn click(model: &mut Model, view: &ViewState, at: Position) -> Vec<Task> {
             Vec::new()
         }
         Screen::Audit if line < model.audit.entries.len() => audit::move_to(model, line),
-        Screen::Findings | Screen::Audit => Vec::new(),
+        Screen::Proposals if line < model.proposals.waiting().len() => {
+            model.proposals.move_to(line);
+            Vec::new()
+        }
+        Screen::Findings | Screen::Audit | Screen::Proposals => Vec::new(),
     }
 }
 
@@ -49,6 +53,7 @@ fn wheel(model: &mut Model, view: &ViewState, at: Position, action: Action) -> V
             let scroll = match model.screen {
                 Screen::Findings => &mut model.looked.scroll,
                 Screen::Audit => &mut model.audit.scroll,
+                Screen::Proposals => &mut model.proposals.scroll,
             };
             *scroll = list::scrolled(*scroll, view.detail, action);
         } else {

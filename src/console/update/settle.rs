@@ -4,7 +4,7 @@ use super::{look, scan};
 use crate::console::message::SettleMessage;
 use crate::console::model::decision::Knowledge;
 use crate::console::model::findings::{Identity, Row, is_same_row};
-use crate::console::model::settling::Settled;
+use crate::console::model::settling::{Settled, Settling};
 use crate::console::model::{Dialog, Model, Notice, Tone};
 use crate::console::task::Task;
 use crate::domain::decision::{Choice, Outcome};
@@ -37,6 +37,22 @@ pub fn on_settle(model: &mut Model, message: SettleMessage) -> Vec<Task> {
         }
     }
     Vec::new()
+}
+
+/// A series of orders begins: its number. What comes of it is shown from now on.
+pub fn begin_series(model: &mut Model, choice: Choice, total: usize) -> u64 {
+    let run = model.next_run();
+    model.settling = Some(Settling {
+        run,
+        choice,
+        total,
+        results: Vec::new(),
+        stopping: false,
+        ended: false,
+        seen: false,
+    });
+    model.dialog = Dialog::Outcome(0);
+    run
 }
 
 /// Whether a row is still as it was when something was learned of it.
@@ -90,6 +106,10 @@ fn on_decided(
                 });
             }
         },
+        Ok(Decided { outcome: Outcome::Proposed { .. }, checked, .. }) => {
+            let checked = checked.clone().map(Arc::new);
+            model.findings.change(&identity, |row| (row.checked, row.selected) = (checked, false));
+        }
         Ok(Decided { outcome: Outcome::Refused { .. } | Outcome::Failed { .. }, checked, .. }) => {
             // What was known of it led to nothing: only the newest answer still counts.
             let checked = checked.clone().map(Arc::new);
@@ -107,7 +127,7 @@ fn on_ended(model: &mut Model, run: u64) -> Vec<Task> {
         return Vec::new();
     };
     settling.ended = true;
-    let tone = if settling.all_applied() { Tone::Good } else { Tone::Alarm };
+    let tone = if settling.all_well() { Tone::Good } else { Tone::Alarm };
     model.notice = Some(Notice { tone, what: format!("{}.", settling.summary()), do_next: String::new() });
     model.findings.settle_order();
     settling_seen(model);

@@ -31,6 +31,13 @@ pub fn draw(model: &Model, dialog: &BulkDialog, state: &mut ViewState, frame: &m
         for (group, number) in &dialog.groups {
             lines.point(&format!("{number:>6}"), group, Style::new());
         }
+        if dialog.proposed > 0 {
+            let told = format!(
+                "TWO PERSONS. {} of them are proposed to a second person: for those nothing is written yet.",
+                dialog.proposed
+            );
+            lines.point("!", &told, model.theme.caution());
+        }
     }
     if !dialog.left_out.is_empty() || dialog.hidden > 0 {
         lines.heading("Left out");

@@ -1,14 +1,16 @@
 //! The dialog of one decision: what is known, what could go wrong, what will be written, and the fields that confirm.
 
 use super::ViewState;
-use super::dialog::{FootLine, Sheet, draw as draw_dialog, text_box, text_width, typed_box};
+use super::dialog::{FootLine, Sheet, draw as draw_dialog, text_width};
+use super::form::Form;
 use super::lines::Lines;
 use crate::console::model::Model;
-use crate::console::model::decision::{DecisionDialog, Field, Knowledge};
+use crate::console::model::decision::{DecisionDialog, Knowledge};
 use crate::console::model::findings::is_same_row;
 use crate::console::shown;
+use crate::console::theme::Theme;
 use crate::console::words;
-use crate::domain::decision::{Choice, Permission};
+use crate::domain::decision::Choice;
 use crate::domain::item::Row;
 use crate::domain::moment::span;
 use crate::domain::text::clean_cut;
@@ -17,7 +19,7 @@ use crate::workflow::Prepared;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 /// Draws the dialog.
 pub fn draw(
@@ -83,18 +85,17 @@ fn ready(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mu
 
 /// What stands against it comes first: nobody should have to scroll for it.
 fn against(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mut Lines) {
-    match &prepared.permission {
-        Permission::Granted(_) => {}
-        Permission::OnlyInsisting(why) => {
-            lines.point("!", &format!("AGAINST THE ADVICE. {}", shown::line(why)), model.theme.alarm());
-        }
-        Permission::OnlyWithApproval(why) => {
-            lines.point("!", &format!("NOT PERMITTED HERE. {}", shown::line(why)), model.theme.alarm());
-            lines.sentence(
-                "A second person would have to approve it, which this version cannot record. Escalate it instead: Esc, then e.",
-                Style::new(),
-            );
-        }
+    if let Some(why) = &prepared.permission.against {
+        lines.point("!", &format!("AGAINST THE ADVICE. {}", shown::line(why)), model.theme.alarm());
+    }
+    if let Some(why) = &prepared.permission.second_person {
+        let told = format!("TWO PERSONS. {} You propose it: nothing is written yet.", shown::line(why));
+        lines.point("!", &told, model.theme.caution());
+    }
+    if let Some(proposal) = model.proposals.on(&dialog.identity) {
+        let told =
+            format!("It waits for a second person already: {}. P shows it.", words::proposal(proposal));
+        lines.point("!", &told, model.theme.caution());
     }
     if let Err(unsupported) = &prepared.statements {
         let told =
@@ -142,10 +143,7 @@ fn known(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mu
     lines.styled_fact("verdict", &told, model.theme.verdict(verdict));
     lines.fact("advice", words::advice(checked.advice()));
     // What is told as a caution below is not told twice.
-    let is_caution = |reason: &&String| match &prepared.permission {
-        Permission::Granted(cautions) => cautions.contains(reason),
-        Permission::OnlyInsisting(_) | Permission::OnlyWithApproval(_) => false,
-    };
+    let is_caution = |reason: &&String| prepared.permission.cautions.contains(reason);
     for (number, reason) in checked.advised.reasons.iter().filter(|reason| !is_caution(reason)).enumerate() {
         lines.fact(if number == 0 { "why" } else { "" }, &shown::line(reason));
     }
@@ -156,10 +154,7 @@ fn known(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mu
 }
 
 fn could_go_wrong(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mut Lines) {
-    let cautions: &[String] = match &prepared.permission {
-        Permission::Granted(cautions) => cautions,
-        Permission::OnlyInsisting(_) | Permission::OnlyWithApproval(_) => &[],
-    };
+    let cautions = &prepared.permission.cautions;
     let writes = prepared.statements.as_ref().is_ok_and(|statements| !statements.is_empty());
     let is_unguarded = writes && prepared.late_writer == LateWriter::Unguarded;
     if cautions.is_empty() && !writes {
@@ -175,16 +170,19 @@ fn could_go_wrong(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, l
     } else {
         lines.point("-", "If the worker still lives, it finds the row changed and leaves it.", Style::new());
     }
-    let told = format!(
-        "The provider is asked again right before the {}, and the row must be exactly as shown.",
-        if dialog.choice == Choice::Escalate { "escalation" } else { "write" }
-    );
+    let before = match (dialog.second_person(), dialog.choice) {
+        (Some(_), _) => "when the second person approves",
+        (None, Choice::Escalate) => "right before the escalation",
+        (None, Choice::MarkDone | Choice::Retry) => "right before the write",
+    };
+    let told = format!("The provider is asked again {before}, and the row must be exactly as shown.");
     lines.point("-", &told, Style::new());
 }
 
 fn will_be_written(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mut Lines) {
     let Ok(statements) = &prepared.statements else { return };
-    lines.heading("What will be written");
+    let proposes = dialog.second_person().is_some();
+    lines.heading(if proposes { "What would be written, once approved" } else { "What will be written" });
     if dialog.choice == Choice::Escalate {
         match &prepared.escalates_to {
             Some(place) => lines.point("-", &format!("sent once to {}", shown::line(place)), Style::new()),
@@ -193,18 +191,25 @@ fn will_be_written(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, 
             }
         }
     }
+    let openness = openness(model, dialog);
     for (number, statement) in statements.iter().enumerate() {
-        statement_lines(model, dialog, number + 1, statement, lines);
+        statement_lines(model.theme, openness, number + 1, statement, lines);
     }
     if statements.is_empty() && dialog.choice != Choice::Escalate {
         lines.point("-", "no statement", Style::new());
     }
-    lines.point("-", "the intention into the audit before, the outcome after", Style::new());
+    let recorded = if proposes {
+        "now: the proposal into the audit, and nothing else"
+    } else {
+        "the intention into the audit before, the outcome after"
+    };
+    lines.point("-", recorded, Style::new());
 }
 
-fn statement_lines(
-    model: &Model,
-    dialog: &DecisionDialog,
+/// One statement with its values.
+pub(super) fn statement_lines(
+    theme: Theme,
+    (is_open, masks): (bool, &[String]),
     number: usize,
     statement: &PlannedStatement,
     lines: &mut Lines,
@@ -215,11 +220,10 @@ fn statement_lines(
     for line in crate::domain::text::clean_lines(&statement.sql) {
         lines.point("  ", &line, Style::new());
     }
-    let (is_open, masks) = openness(model, dialog);
     for (name, cell) in &statement.parameters {
         let column = PlannedStatement::column_of(name);
         let told = format!("{} = {}", clean_cut(name, 40), shown::cell(column, cell, masks, is_open));
-        lines.point("    ", &told, model.theme.quiet());
+        lines.point("    ", &told, theme.quiet());
     }
 }
 
@@ -235,38 +239,24 @@ fn openness<'a>(model: &'a Model, dialog: &DecisionDialog) -> (bool, &'a [String
 }
 
 fn foot(model: &Model, dialog: &DecisionDialog, width: u16) -> Vec<FootLine> {
-    let theme = model.theme;
     if dialog.blocked().is_some() {
         return vec![FootLine::plain(Line::raw("Nothing to confirm here. Esc leaves."), true)];
     }
-    let mut foot = vec![text_box(theme, "Reason", &dialog.reason, dialog.field == Field::Reason, width)];
-    if dialog.asks_to_insist() {
-        let has_keys = dialog.field == Field::Insist;
-        let mark = if has_keys { ">" } else { " " };
-        let switch = if dialog.insists { "[x]" } else { "[ ]" };
-        let told = format!("{mark} Insist {switch} against the advice; that goes on record (Space)");
-        let style = if has_keys { theme.strong() } else { theme.plain() };
-        foot.push(FootLine::plain(Line::styled(shown::fit(&told, usize::from(width)), style), has_keys));
-    }
-    if dialog.field == Field::Typed {
-        let word = dialog.word().unwrap_or_default();
-        let label = format!("Type  {word}  to {}:", dialog.choice.verb());
-        foot.extend(typed_box(theme, &label, word.len(), &dialog.typed, (true, width)));
-    } else {
-        let has_keys = dialog.field == Field::Button;
-        let mark = if has_keys { ">" } else { " " };
-        let told = format!("[ {} ]", words::button(dialog.choice));
-        let style = if has_keys { theme.cursor().patch(theme.strong()) } else { theme.plain() };
-        let help = match (has_keys, dialog.prepared()) {
-            (_, None) => "  not yet: the provider is being asked",
-            (true, Some(_)) => "  y confirms; Enter does not",
-            (false, Some(_)) => "  Tab goes there",
-        };
-        let spans = vec![Span::raw(format!("{mark} ")), Span::styled(told, style), Span::raw(help)];
-        foot.push(FootLine::plain(Line::from(spans), has_keys));
-    }
-    let hint = dialog.hint.as_deref().map(|hint| format!("! {}", shown::line(hint))).unwrap_or_default();
-    let is_active = !hint.is_empty();
-    foot.push(FootLine::plain(Line::styled(shown::fit(&hint, usize::from(width)), theme.alarm()), is_active));
-    foot
+    let proposes = dialog.second_person().is_some();
+    let button = words::button(dialog.choice);
+    let (button, does) =
+        if proposes { (format!("Propose: {button}"), "proposes") } else { (button.to_owned(), "confirms") };
+    let form = Form {
+        reason: &dialog.reason,
+        insists: dialog.asks_to_insist().then_some(dialog.insists),
+        field: dialog.field,
+        typed: &dialog.typed,
+        word: dialog.word().unwrap_or_default(),
+        verb: dialog.choice.verb(),
+        button: &button,
+        does,
+        is_known: dialog.prepared().is_some(),
+        hint: dialog.hint.as_deref(),
+    };
+    form.lines(model.theme, width)
 }

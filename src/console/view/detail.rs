@@ -41,6 +41,7 @@ fn lines(model: &Model, row: &Row, width: u16) -> Vec<Line<'static>> {
     let identity = row.identity();
     let is_open = model.shows_hidden(&identity);
     let masks = model.masks_of(&row.found.finding.item.kind);
+    proposal(model, row, &mut lines);
     judgement(model, row, &mut lines);
     facts(model, row, is_open, masks, &mut lines);
     evidence::timeline(row, &mut lines);
@@ -57,6 +58,14 @@ fn lines(model: &Model, row: &Row, width: u16) -> Vec<Line<'static>> {
         lines.sentence("Hidden fields are shown once the look is on record.", model.theme.quiet());
     }
     lines.into_lines()
+}
+
+/// What waits on it for a second person.
+fn proposal(model: &Model, row: &Row, lines: &mut Lines) {
+    if let Some(proposal) = model.proposals.on(&row.identity()) {
+        lines.styled_fact("proposed", &format!("P {}", words::proposal(proposal)), model.theme.caution());
+        lines.fact("", &shown::line(proposal.reason.as_str()));
+    }
 }
 
 fn judgement(model: &Model, row: &Row, lines: &mut Lines) {

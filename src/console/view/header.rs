@@ -42,6 +42,10 @@ fn first(model: &Model, width: u16) -> Line<'static> {
         parts.push(Span::styled(checks, theme.busy()));
     }
     parts.push(Span::raw(words::count(model.findings.total(), "finding")));
+    if model.proposals.are_any() {
+        let told = words::count(model.proposals.waiting().len(), "proposal");
+        parts.push(Span::styled(told, theme.caution()));
+    }
     if model.is_settling() {
         parts.push(Span::styled("writing", theme.caution()));
     }

@@ -30,6 +30,11 @@ pub fn draw(model: &Model, scroll: u16, state: &mut ViewState, frame: &mut Frame
         "nobody was asked yet",
         Style::new(),
     );
+    lines.point(
+        "P proposed     ",
+        "waits for a second person: nothing was written yet",
+        model.theme.caution(),
+    );
     let title = "Help";
     draw_dialog(model.theme, &Sheet { title, scroll }, lines.into_lines(), Vec::new(), (state, frame, area));
 }

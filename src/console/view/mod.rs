@@ -16,17 +16,20 @@
 //! Stacked and narrow, `Enter` gives the item the whole screen. A dialog lies over all but notice and footer. Rules and
 //! frames are ASCII: box-drawing signs are two cells wide on East Asian terminals and would shift everything.
 
+mod approval;
 mod audit;
 mod bulk;
 mod decision;
 mod detail;
 mod dialog;
 mod evidence;
+mod form;
 mod header;
 mod help;
 mod lines;
 mod list;
 mod outcome;
+mod proposals;
 mod recovered;
 mod rows;
 mod status;
@@ -66,6 +69,7 @@ pub struct ViewState {
     pub dialog: Scrolled,
     findings_offset: usize,
     audit_offset: usize,
+    proposals_offset: usize,
 }
 
 /// From which width on list and item stand side by side.
@@ -135,6 +139,14 @@ fn draw_body(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, body: 
                 audit::draw_entry(model, state, frame, detail);
             }
         }
+        Screen::Proposals => {
+            if let Some(list) = list {
+                proposals::draw_list(model, state, frame, list);
+            }
+            if let Some(detail) = detail {
+                proposals::draw_one(model, state, frame, detail);
+            }
+        }
     }
 }
 
@@ -148,6 +160,7 @@ fn draw_dialog(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area
         Dialog::Help(scroll) => help::draw(model, *scroll, state, frame, area),
         Dialog::Decision(dialog) => decision::draw(model, dialog, state, frame, area),
         Dialog::Bulk(dialog) => bulk::draw(model, dialog, state, frame, area),
+        Dialog::Approval(dialog) => approval::draw(model, dialog, state, frame, area),
         Dialog::Outcome(scroll) => outcome::draw(model, *scroll, state, frame, area),
         Dialog::Recovered(recovered, scroll) => {
             recovered::draw(model, recovered, *scroll, state, frame, area);

@@ -9,6 +9,7 @@ use crate::console::shown;
 use crate::console::words;
 use crate::domain::decision::Outcome;
 use crate::domain::item::Row;
+use crate::domain::moment::stamp;
 use crate::domain::text::clean_cut;
 use crate::workflow::Decided;
 use ratatui::Frame;
@@ -44,17 +45,14 @@ fn outcome_lines(model: &Model, settling: &Settling, lines: &mut Lines) {
     }
     if settling.total > 1 && !settling.results.is_empty() {
         lines.sentence(&format!("{}.", settling.summary()), model.theme.strong());
-        if settling.ended && !settling.all_applied() {
+        if settling.ended && !settling.all_well() {
             lines.sentence("Those that came to nothing are still selected.", Style::new());
         }
     }
     let is_single = settling.total == 1;
     // What did not go well first: that is what somebody has to look at.
-    let (well, ill): (Vec<&Settled>, Vec<&Settled>) = settling.results.iter().partition(|settled| {
-        settled.result.as_ref().is_ok_and(|decided| {
-            matches!(decided.outcome, Outcome::Applied { .. }) && decided.record_fault.is_none()
-        })
-    });
+    let (well, ill): (Vec<&Settled>, Vec<&Settled>) =
+        settling.results.iter().partition(|settled| settled.is_well());
     for settled in ill.into_iter().chain(well) {
         one(model, settling, settled, is_single, lines);
     }
@@ -92,6 +90,20 @@ fn decided_lines(
                 difference(before, after.as_ref(), &masks, lines);
             } else {
                 lines.point("+", &told, Style::new());
+            }
+        }
+        Outcome::Proposed { proposal, why } => {
+            let entry = decided.entry.map(|seq| format!(", audit entry {seq}")).unwrap_or_default();
+            let told = format!(
+                "{word}: to {} {key} as {}, until {}{entry}",
+                settling.choice.verb(),
+                proposal.short_id(),
+                stamp(proposal.until)
+            );
+            lines.point("+", &told, model.theme.good());
+            if is_single {
+                lines.sentence(&format!("{} Nothing was written yet.", shown::line(why)), Style::new());
+                do_next(decided, lines);
             }
         }
         Outcome::Refused { why, now } => {

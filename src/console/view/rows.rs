@@ -44,7 +44,7 @@ const KEY_WIDTH_MIN: usize = 16;
 const KEY_WIDTH_MAX: usize = 44;
 /// How much more than the least the key gets before the last columns come.
 const KEY_SPARE_MAX: usize = 4;
-/// Cursor, selection and a space.
+/// Cursor, selection and a proposal that waits.
 const MARKS: usize = 3;
 
 /// The columns that fit a width.
@@ -115,14 +115,20 @@ fn is_sorted_by(fact: Fact, column: Column) -> bool {
 
 /// A finding's line. Under the cursor it is reversed as a whole and has no colours of its own.
 pub fn row_line(model: &Model, row: &Row, columns: &Columns, is_cursor: bool) -> Line<'static> {
-    let marks = format!("{}{} ", if is_cursor { ">" } else { " " }, if row.selected { "*" } else { " " });
+    let is_proposed = model.proposals.are_any() && model.proposals.on(&row.identity()).is_some();
+    let mark = |is: bool, sign: &'static str| if is { sign } else { " " };
+    let marks = format!("{}{}{}", mark(is_cursor, ">"), mark(row.selected, "*"), mark(is_proposed, "P"));
     let mut spans = vec![Span::styled(marks, model.theme.strong())];
     for (fact, _, width) in &columns.shown {
         let style = match fact {
             Fact::Verdict if !is_cursor => model.theme.verdict(row.verdict()),
             _ => Style::new(),
         };
-        spans.push(Span::styled(pad(&text_of(model, row, *fact, *width), *width), style));
+        let text = match fact {
+            Fact::Advice if is_proposed => "proposed".to_owned(),
+            fact => text_of(model, row, *fact, *width),
+        };
+        spans.push(Span::styled(pad(&text, *width), style));
         spans.push(Span::raw(" "));
     }
     let line = Line::from(spans);

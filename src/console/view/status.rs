@@ -72,12 +72,15 @@ fn footer_line(model: &Model, width: u16) -> Line<'static> {
     joined(parts, width)
 }
 
-/// The key that the advice speaks for: *check* before there is any.
+/// The key that speaks for itself: to the proposal where one waits, else what the advice says, *check* before there is any.
 fn suggested(model: &Model) -> Option<Action> {
     if !matches!(model.place(), Place::Findings | Place::Item) {
         return None;
     }
     let row = model.findings.current()?;
+    if model.proposals.on(&row.identity()).is_some() {
+        return Some(Action::Proposals);
+    }
     let Some(checked) = &row.checked else { return Some(Action::Check) };
     Some(match words::choice_of(checked.advice()) {
         None => Action::Check,

@@ -1,9 +1,13 @@
 use super::*;
+use crate::domain::advice::Advice;
 use crate::domain::cell::Cell;
+use crate::domain::policy::{Approvals, Risk};
+use crate::domain::verdict::Verdict;
 use pretty_assertions::assert_eq;
 use rstest::rstest;
 
 const RISKS: [Risk; 3] = [Risk::Safe, Risk::CheckFirst, Risk::Financial];
+const APPROVALS: [Approvals; 2] = [Approvals::One, Approvals::Two];
 const ADVICES: [Advice; 4] = [Advice::Escalate, Advice::MarkDone, Advice::Retry, Advice::Wait];
 
 fn judgement(verdict: Verdict, settled: bool) -> Judgement {
@@ -27,14 +31,21 @@ fn draft(choice: Choice, insists: bool) -> Draft {
 }
 
 /// Every combination, with every advice: also one that no verdict would lead to.
-fn every_case(mut each: impl FnMut(Choice, Risk, &Judgement, &Advised, bool)) {
+fn every_case(mut each: impl FnMut(Choice, Stakes, &Judgement, &Advised, bool)) {
     for choice in Choice::ALL {
-        for risk in RISKS {
+        for (risk, approvals) in RISKS.into_iter().flat_map(|risk| APPROVALS.map(|count| (risk, count))) {
             for verdict in Verdict::ALL {
                 for settled in [false, true] {
                     for advice in ADVICES {
                         for insists in [false, true] {
-                            each(choice, risk, &judgement(verdict, settled), &advised(advice, &[]), insists);
+                            let stakes = Stakes { risk, approvals };
+                            each(
+                                choice,
+                                stakes,
+                                &judgement(verdict, settled),
+                                &advised(advice, &[]),
+                                insists,
+                            );
                         }
                     }
                 }
@@ -43,67 +54,106 @@ fn every_case(mut each: impl FnMut(Choice, Risk, &Judgement, &Advised, bool)) {
     }
 }
 
-fn is_permitted(choice: Choice, risk: Risk, judgement: &Judgement, advised: &Advised, insists: bool) -> bool {
-    draft(choice, insists).permit(risk, judgement, advised, Row::default()).is_ok()
+/// What the rules make of a draft, in a word.
+fn ruled(
+    choice: Choice,
+    stakes: Stakes,
+    judgement: &Judgement,
+    advised: &Advised,
+    insists: bool,
+) -> &'static str {
+    match draft(choice, insists).permit(stakes, judgement, advised, Row::default()) {
+        Ok(Ruling::Permitted(permitted)) => {
+            assert_eq!(permitted.approval(), None);
+            "permitted"
+        }
+        Ok(Ruling::NeedsApproval(unapproved)) => {
+            assert!(unapproved.why().contains("two persons"), "{}", unapproved.why());
+            "to be proposed"
+        }
+        Err(_) => "denied",
+    }
 }
 
 /// Rule 4.
 #[test]
 fn a_retry_that_could_repeat_an_effect_is_never_simply_granted() {
-    every_case(|choice, risk, judgement, advised, insists| {
+    every_case(|choice, stakes, judgement, advised, insists| {
         let could_repeat = judgement.verdict.forbids_retry() || !judgement.settled;
         if choice == Choice::Retry && could_repeat {
-            let permitted = is_permitted(choice, risk, judgement, advised, insists);
-            let may = insists && risk != Risk::Financial;
-            assert_eq!(permitted, may, "{risk} {judgement:?} {advised:?} insists: {insists}");
+            let takes_two = stakes.risk == Risk::Financial || stakes.approvals == Approvals::Two;
+            let expected = match (insists, takes_two) {
+                (false, _) => "denied",
+                (true, false) => "permitted",
+                (true, true) => "to be proposed",
+            };
+            let ruled = ruled(choice, stakes, judgement, advised, insists);
+            assert_eq!(ruled, expected, "{stakes:?} {judgement:?} {advised:?} insists: {insists}");
         }
     });
 }
 
+/// Whatever `approvals` says: one person alone never retries money against the advice.
 #[test]
 fn a_financial_retry_against_the_advice_needs_a_second_person() {
-    every_case(|choice, risk, judgement, advised, insists| {
-        if choice == Choice::Retry && risk == Risk::Financial && advised.advice != Advice::Retry {
-            assert!(!is_permitted(choice, risk, judgement, advised, insists));
-            let permission = permission(choice, risk, judgement, advised);
-            assert!(matches!(permission, Permission::OnlyWithApproval(_)), "{permission:?}");
+    every_case(|choice, stakes, judgement, advised, insists| {
+        if choice == Choice::Retry && stakes.risk == Risk::Financial && advised.advice != Advice::Retry {
+            let expected = if insists { "to be proposed" } else { "denied" };
+            assert_eq!(ruled(choice, stakes, judgement, advised, insists), expected);
+            let permission = permission(choice, stakes, judgement, advised);
+            assert!(permission.second_person.is_some() && permission.against.is_some(), "{permission:?}");
         }
     });
 }
 
 #[test]
-fn to_escalate_is_always_possible() {
-    every_case(|choice, risk, judgement, advised, insists| {
+fn where_two_persons_are_asked_for_one_alone_writes_nothing() {
+    every_case(|choice, stakes, judgement, advised, insists| {
+        if stakes.approvals == Approvals::Two && choice != Choice::Escalate {
+            assert_ne!(ruled(choice, stakes, judgement, advised, insists), "permitted");
+        }
+    });
+}
+
+#[test]
+fn to_escalate_is_always_possible_for_one() {
+    every_case(|choice, stakes, judgement, advised, insists| {
         if choice == Choice::Escalate {
-            assert!(is_permitted(choice, risk, judgement, advised, insists));
+            assert_eq!(ruled(choice, stakes, judgement, advised, insists), "permitted");
         }
     });
 }
 
 #[test]
 fn to_mark_done_is_granted_only_where_it_happened_once_and_the_advice_says_so() {
-    every_case(|choice, risk, judgement, advised, insists| {
+    every_case(|choice, stakes, judgement, advised, insists| {
         if choice == Choice::MarkDone {
             let clear = judgement.verdict == Verdict::Happened && advised.advice == Advice::MarkDone;
-            assert_eq!(is_permitted(choice, risk, judgement, advised, insists), clear || insists);
+            let expected = match (clear || insists, stakes.approvals) {
+                (false, _) => "denied",
+                (true, Approvals::One) => "permitted",
+                (true, Approvals::Two) => "to be proposed",
+            };
+            assert_eq!(ruled(choice, stakes, judgement, advised, insists), expected);
         }
     });
 }
 
 #[test]
 fn insisting_never_takes_a_permission_away() {
-    every_case(|choice, risk, judgement, advised, insists| {
-        if !insists && is_permitted(choice, risk, judgement, advised, false) {
-            assert!(is_permitted(choice, risk, judgement, advised, true));
+    every_case(|choice, stakes, judgement, advised, insists| {
+        if !insists && ruled(choice, stakes, judgement, advised, false) != "denied" {
+            let insisted = ruled(choice, stakes, judgement, advised, true);
+            assert_eq!(insisted, ruled(choice, stakes, judgement, advised, false));
         }
     });
 }
 
 #[test]
 fn what_is_denied_says_why_and_what_to_do() {
-    every_case(|choice, risk, judgement, advised, insists| {
+    every_case(|choice, stakes, judgement, advised, insists| {
         let asked = draft(choice, insists);
-        if let Err(denied) = asked.permit(risk, judgement, advised, Row::default()) {
+        if let Err(denied) = asked.permit(stakes, judgement, advised, Row::default()) {
             assert!(
                 denied.why.contains(judgement.verdict.as_str())
                     && denied.why.contains(advised.advice.as_str())
@@ -127,35 +177,63 @@ fn a_granted_retry_says_what_could_go_wrong(
     #[case] cautions: &[&str],
 ) {
     let advised = advised(Advice::Retry, reasons);
-    let granted = permission(Choice::Retry, risk, &judgement(Verdict::NotFound, true), &advised);
-    assert_eq!(granted, Permission::Granted(cautions.iter().map(|caution| (*caution).to_owned()).collect()));
+    for approvals in APPROVALS {
+        let stakes = Stakes { risk, approvals };
+        let granted = permission(Choice::Retry, stakes, &judgement(Verdict::NotFound, true), &advised);
+        assert_eq!(
+            (granted.against, granted.cautions),
+            (None, cautions.iter().map(ToString::to_string).collect())
+        );
+        assert_eq!(granted.second_person.is_some(), approvals == Approvals::Two);
+    }
 }
 
 #[rstest]
 #[case::done_of_nothing(
-    Choice::MarkDone, Risk::Safe, Verdict::NotFound, Advice::Retry,
-    Permission::OnlyInsisting("The verdict is `not_found` and the advice is `retry`: marked done, an effect that is not there would be lost.".to_owned())
+    Choice::MarkDone,
+    Risk::Safe,
+    Verdict::NotFound,
+    Advice::Retry,
+    None,
+    "The verdict is `not_found` and the advice is `retry`: marked done, an effect that is not there would be lost."
 )]
 #[case::done_of_two(
-    Choice::MarkDone, Risk::Safe, Verdict::Duplicated, Advice::Escalate,
-    Permission::OnlyInsisting("The verdict is `duplicated` and the advice is `escalate`: marked done, nobody will look at it again.".to_owned())
+    Choice::MarkDone,
+    Risk::Safe,
+    Verdict::Duplicated,
+    Advice::Escalate,
+    None,
+    "The verdict is `duplicated` and the advice is `escalate`: marked done, nobody will look at it again."
 )]
 #[case::retry(
-    Choice::Retry, Risk::CheckFirst, Verdict::Unknown, Advice::Wait,
-    Permission::OnlyInsisting("The verdict is `unknown` and the advice is `wait`: a retry could repeat an effect.".to_owned())
+    Choice::Retry,
+    Risk::CheckFirst,
+    Verdict::Unknown,
+    Advice::Wait,
+    None,
+    "The verdict is `unknown` and the advice is `wait`: a retry could repeat an effect."
 )]
 #[case::financial_retry(
-    Choice::Retry, Risk::Financial, Verdict::Happened, Advice::MarkDone,
-    Permission::OnlyWithApproval("The verdict is `happened` and the advice is `mark_done`: a retry could repeat an effect, and this kind is financial.".to_owned())
+    Choice::Retry,
+    Risk::Financial,
+    Verdict::Happened,
+    Advice::MarkDone,
+    Some("A financial retry against the advice takes two persons: one proposes, another approves."),
+    "The verdict is `happened` and the advice is `mark_done`: a retry could repeat an effect, and this kind is financial."
 )]
 fn a_permission_is_told_in_words(
     #[case] choice: Choice,
     #[case] risk: Risk,
     #[case] verdict: Verdict,
     #[case] advice: Advice,
-    #[case] expected: Permission,
+    #[case] second_person: Option<&str>,
+    #[case] against: &str,
 ) {
-    assert_eq!(permission(choice, risk, &judgement(verdict, true), &advised(advice, &[])), expected);
+    let stakes = Stakes { risk, approvals: Approvals::One };
+    let told = permission(choice, stakes, &judgement(verdict, true), &advised(advice, &[]));
+    assert_eq!(told.against.as_deref(), Some(against));
+    assert_eq!(told.second_person.as_deref(), second_person);
+    assert_eq!((told.cautions, told.against.is_none()), (Vec::new(), false));
 }
 
 #[rstest]
@@ -181,15 +259,10 @@ fn a_long_reason_is_cut(#[case] typed: usize, #[case] kept: usize) {
 fn an_intended_decision_keeps_what_was_permitted() {
     let seen = Row { columns: vec![("status".into(), Cell::Text("running".to_owned()))] };
     let asked = draft(Choice::MarkDone, false);
-    let permitted = asked
-        .clone()
-        .permit(
-            Risk::Safe,
-            &judgement(Verdict::Happened, true),
-            &advised(Advice::MarkDone, &[]),
-            seen.clone(),
-        )
-        .unwrap();
+    let stakes = Stakes { risk: Risk::Safe, approvals: Approvals::One };
+    let judgement = judgement(Verdict::Happened, true);
+    let ruling = asked.clone().permit(stakes, &judgement, &advised(Advice::MarkDone, &[]), seen.clone());
+    let Ok(Ruling::Permitted(permitted)) = ruling else { panic!("{ruling:?}") };
     assert_eq!((permitted.draft(), permitted.seen()), (&asked, &seen));
     let intended = permitted.intended(7);
     assert_eq!((intended.draft(), intended.seen(), intended.intent()), (&asked, &seen, 7));

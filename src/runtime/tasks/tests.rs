@@ -69,6 +69,17 @@ fn spell(message: &Message) -> String {
         Message::Audit(AuditMessage::Page { run, entries, more }) => {
             format!("audit {run}: {} entries, more {more}", entries.len())
         }
+        Message::Proposals(ProposalsMessage::Read { waiting, .. }) => {
+            format!("proposals: {}", waiting.as_ref().map_or("fault".to_owned(), |all| all.len().to_string()))
+        }
+        Message::Proposals(ProposalsMessage::Reviewed { run, review }) => {
+            let told =
+                review.as_ref().as_ref().map(|review| review.why_not.as_ref().map(ToString::to_string));
+            format!("review {run}: {told:?}")
+        }
+        Message::Proposals(ProposalsMessage::Withdrawn { key, result }) => {
+            format!("withdraw {key}: {}", matches!(**result, Ok(Ok(_))))
+        }
         Message::Notice { what, .. } => format!("notice: {what}"),
         other => format!("{other:?}"),
     }
@@ -92,7 +103,7 @@ async fn a_scan_tells_page_by_page_and_its_end() {
     bench.tasks.start(Task::Scan { run: 7 });
     assert_eq!(
         bench.rest().await,
-        ["scan 7: 2 found", "scan 7: 2 found", "scan 7: 1 found", "scan 7: ended"]
+        ["scan 7: 2 found", "scan 7: 2 found", "scan 7: 1 found", "proposals: 0", "scan 7: ended"]
     );
 }
 
@@ -102,7 +113,7 @@ async fn a_source_that_breaks_is_told_and_the_scan_ends() {
     let mut bench = Bench::on(world.desk());
     world.script.trouble_at(1, Trouble::FailBefore);
     bench.tasks.start(Task::Scan { run: 1 });
-    assert_eq!(bench.rest().await, ["scan 1: 2 found", "scan 1: fault", "scan 1: ended"]);
+    assert_eq!(bench.rest().await, ["scan 1: 2 found", "scan 1: fault", "proposals: 0", "scan 1: ended"]);
 }
 
 #[tokio::test]
@@ -119,7 +130,7 @@ async fn a_newer_scan_cancels_the_older_and_never_runs_beside_it() {
     world.script.let_go("source.scan", 10);
     assert_eq!(
         bench.rest().await,
-        ["scan 21: 2 found", "scan 21: 2 found", "scan 21: 1 found", "scan 21: ended"]
+        ["scan 21: 2 found", "scan 21: 2 found", "scan 21: 1 found", "proposals: 0", "scan 21: ended"]
     );
     // The first that began was dropped at its first page; those between never began.
     assert_eq!(world.script.count("source.scan"), 4);
@@ -347,4 +358,67 @@ async fn hidden_fields_are_shown_only_after_that_is_on_record() {
     world.script.trouble_in("record.append", Trouble::FailBefore);
     bench.tasks.start(Task::RecordUnmask { source: SOURCE.into(), key: "a".into() });
     assert_eq!(bench.rest().await, ["unmasked: false"]);
+}
+
+/// A desk where decisions take two persons.
+fn desk_of_two(world: &World, name: &str) -> Arc<Desk> {
+    let mut desk = world.desk_of_process(crate::workflow::fakes::PROCESS);
+    let mut kind = (*desk.other_kinds).clone();
+    kind.policy.approvals = crate::domain::policy::Approvals::Two;
+    desk.other_kinds = Arc::new(kind);
+    (desk.operator.name, desk.operator.login) = (name.into(), name.into());
+    Arc::new(desk)
+}
+
+/// What somebody else proposed on each of two items.
+async fn two_proposals(world: &World) -> Vec<Arc<Proposal>> {
+    let mut ada = Bench::on(desk_of_two(world, "ada"));
+    let orders = ["a", "b"].map(|key| order(key, MarkDone)).to_vec();
+    ada.tasks.start(Task::Decide { run: 1, orders });
+    assert_eq!(ada.rest().await, ["decide 1: a proposed", "decide 1: b proposed", "decide 1: ended"]);
+    let waiting = propose::waiting(&desk_of_two(world, "bob")).await.unwrap();
+    waiting.into_iter().map(Arc::new).collect()
+}
+
+fn approval_of(proposal: &Arc<Proposal>, run: u64) -> Task {
+    let reason = crate::domain::decision::Reason::new("me too").unwrap();
+    let order = ApprovalOrder { decision: proposal.id, reason, insists: false };
+    Task::Approve { run, proposal: Arc::clone(proposal), order }
+}
+
+#[tokio::test]
+async fn proposals_are_told_with_every_scan_looked_at_approved_and_withdrawn() {
+    let world = World::with_stuck(&["a", "b"]).happened("a", 1).happened("b", 1);
+    let proposals = two_proposals(&world).await;
+    let mut bob = Bench::on(desk_of_two(&world, "bob"));
+    bob.tasks.start(Task::Scan { run: 2 });
+    assert_eq!(bob.rest().await, ["scan 2: 2 found", "proposals: 2", "scan 2: ended"]);
+    bob.tasks.start(Task::Review { run: 3, decision: proposals[0].id });
+    assert_eq!(bob.rest().await, ["review 3: Ok(None)"]);
+    bob.tasks.start(approval_of(&proposals[0], 4));
+    assert_eq!(bob.rest().await, ["decide 4: a applied", "decide 4: ended"]);
+    let reason = crate::domain::decision::Reason::new("not this one").unwrap();
+    bob.tasks.start(Task::Withdraw { proposal: Arc::clone(&proposals[1]), reason });
+    assert_eq!(bob.rest().await, ["withdraw b: true"]);
+    bob.tasks.start(Task::ReadProposals);
+    assert_eq!(bob.rest().await, ["proposals: 0"]);
+    assert_eq!(world.events(), ["proposed", "proposed", "intended", "applied", "withdrawn"]);
+}
+
+#[tokio::test]
+async fn the_end_waits_for_an_approval_that_has_begun_and_drops_a_review() {
+    let world = World::with_stuck(&["a", "b"]).happened("a", 1).happened("b", 1);
+    let proposals = two_proposals(&world).await;
+    let mut bob = Bench::on(desk_of_two(&world, "bob"));
+    world.script.hold("source.apply");
+    bob.tasks.start(approval_of(&proposals[0], 1));
+    world.script.begun("source.apply", 1).await;
+    world.script.hold("provider.ask");
+    bob.tasks.start(Task::Review { run: 2, decision: proposals[1].id });
+    world.script.begun("provider.ask b", 2).await;
+    bob.tasks.end();
+    assert!(timeout(Duration::from_millis(50), bob.tasks.ended()).await.is_err(), "the write is under way");
+    world.script.let_go("source.apply", 1);
+    assert_eq!(bob.rest().await, ["decide 1: a applied", "decide 1: ended"]);
+    assert_eq!(world.events(), ["proposed", "proposed", "intended", "applied"]);
 }

@@ -7,10 +7,11 @@ use crate::domain::decision::Choice;
 use crate::domain::evidence::{Answer, Clocks, Fault, FaultKind};
 use crate::domain::item::{ItemKey, Row, State};
 use crate::domain::moment::stamp;
+use crate::domain::proposal::IdEnding;
 use crate::ports::clock::Clock;
 use crate::ports::escalation::{Escalation, Notice};
 use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
-use crate::ports::record::{Record, RecordFault};
+use crate::ports::record::{Once, Record, RecordFault};
 use crate::ports::source::{
     Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Source,
     SourceFacts, SourceFault, SourceFaultKind, Unsupported, Wanted,
@@ -283,6 +284,15 @@ fn record_fault(what: &str) -> RecordFault {
     RecordFault { what: what.to_owned(), do_next: "Make room.".to_owned() }
 }
 
+fn is_once(entry: &Entry) -> bool {
+    Event::from_word(&entry.event).is_some_and(|event| Event::ONCE.contains(&event))
+}
+
+fn waits(entries: &[Entry], proposal: &Entry) -> bool {
+    proposal.event == Event::Proposed.as_str()
+        && !entries.iter().any(|entry| entry.decision == proposal.decision && is_once(entry))
+}
+
 fn newest_first(entries: &[Entry], entries_max: usize, is_wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
     entries.iter().rev().filter(|entry| is_wanted(entry)).take(entries_max).cloned().collect()
 }
@@ -307,6 +317,25 @@ impl Record for FakeRecord {
 
     async fn seal(&self, _at: DateTime<Utc>) -> Result<(), RecordFault> {
         Ok(())
+    }
+
+    async fn append_once(&self, entry: NewEntry) -> Result<Once, RecordFault> {
+        let call = self.script.begin("record.append", entry.event.as_str()).await;
+        if call.fails_before() {
+            return Err(record_fault("the audit's disk is full"));
+        }
+        // No await between looking and writing: it is one step, as a transaction is.
+        let decision = entry.decision.unwrap().to_string();
+        let earlier =
+            self.entries().into_iter().find(|earlier| earlier.decision == decision && is_once(earlier));
+        let once = match earlier {
+            Some(earlier) => Once::Taken(earlier),
+            None => Once::Placed(self.keep(vec![entry]).remove(0)),
+        };
+        if call.fails_after().await {
+            return Err(record_fault("the audit's answer was lost"));
+        }
+        Ok(once)
     }
 
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {
@@ -334,6 +363,35 @@ impl Record for FakeRecord {
     async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let is_wanted = |entry: &Entry| entry.source == source && entry.key == key;
         self.read("record.of_item", |entries| newest_first(entries, entries_max, is_wanted)).await
+    }
+
+    async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.waiting", |entries| {
+            let waiting = entries.iter().filter(|entry| entry.seq > after && waits(entries, entry));
+            waiting.take(entries_max).cloned().collect()
+        })
+        .await
+    }
+
+    async fn waiting_on(&self, source: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.waiting_on", |entries| {
+            let on_item =
+                |entry: &&Entry| entry.source == source && entry.key == key && waits(entries, entry);
+            entries.iter().filter(on_item).cloned().collect()
+        })
+        .await
+    }
+
+    async fn proposals_ending(
+        &self,
+        ending: &IdEnding,
+        entries_max: usize,
+    ) -> Result<Vec<Entry>, RecordFault> {
+        let is_wanted = |entry: &Entry| {
+            entry.event == Event::Proposed.as_str()
+                && entry.decision.replace('-', "").ends_with(ending.as_str())
+        };
+        self.read("record.proposals_ending", |entries| newest_first(entries, entries_max, is_wanted)).await
     }
 
     async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {

@@ -1,19 +1,22 @@
 //! What a decision writes into the audit and onto the receipts.
 
+pub(super) mod proposals;
+
 use super::write::Grounds;
 use super::{NotOpen, Order, OrderFault};
 use crate::domain::audit::{Event, NewEntry};
-use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
+use crate::domain::decision::{Choice, Draft, Intended, Outcome, Permitted};
 use crate::domain::item::Row;
 use crate::domain::mask::{mask_document, mask_field, mask_json};
 use crate::domain::moment::stamp;
 use crate::ports::receipts::Receipt;
-use crate::ports::record::RecordFault;
+use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Payload, PlannedStatement};
 use crate::workflow::check::{Checked, attachments_of, checked_json};
 use crate::workflow::desk::Desk;
 use crate::workflow::scan::Found;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// How many earlier entries of an item are looked through for an escalation.
@@ -56,11 +59,26 @@ pub(super) fn refused_before_intent(
     entry
 }
 
-/// The intent: everything that is known and everything that will be written, before anything is touched.
+/// The intent: everything that is known and everything that will be written, before anything is touched. Where two
+/// persons decided, it is also the approval: who proposed and who approved, in one entry, so that neither is without the
+/// other.
 pub(super) fn intent(desk: &Desk, permitted: &Permitted, grounds: &Grounds) -> NewEntry {
+    let draft = permitted.draft();
+    let mut body = known_json(desk, draft, permitted.seen(), grounds);
+    body["process"] = json!(desk.clock.process());
+    if let Some(approval) = permitted.approval() {
+        body["approval"] = proposals::approval_json(approval);
+    }
+    let mut entry = entry(desk, Event::Intended, draft.id, &draft.source, draft.key.as_str(), body);
+    entry.attachments = attachments_of(&grounds.checked);
+    entry
+}
+
+/// What a decision rests on, and what it writes.
+fn known_json(desk: &Desk, draft: &Draft, seen: &Row, grounds: &Grounds) -> Value {
     let Grounds { source, found, checked, statements, payload, .. } = grounds;
-    let (draft, seen, source) = (permitted.draft(), permitted.seen(), source.facts());
-    let body = json!({
+    let source = source.facts();
+    json!({
         "choice": draft.choice.as_str(),
         "reason": draft.reason.as_str(),
         "insisted": draft.insists,
@@ -74,11 +92,7 @@ pub(super) fn intent(desk: &Desk, permitted: &Permitted, grounds: &Grounds) -> N
         "late_writer": source.late_writer.as_str(),
         "statements": masked_statements(desk, statements),
         "escalates_to": escalation_place(desk, draft.choice),
-        "process": desk.clock.process(),
-    });
-    let mut entry = entry(desk, Event::Intended, draft.id, &draft.source, draft.key.as_str(), body);
-    entry.attachments = attachments_of(checked);
-    entry
+    })
 }
 
 fn escalation_place(desk: &Desk, choice: Choice) -> Option<String> {
@@ -126,6 +140,7 @@ pub(crate) fn outcome_json(desk: &Desk, outcome: &Outcome) -> (Event, Value) {
         Outcome::Refused { why, now } => {
             (Event::Refused, json!({ "why": why, "row_now": now.as_ref().map(|row| masked_row(desk, row)) }))
         }
+        Outcome::Proposed { why, .. } => (Event::Proposed, json!({ "why": why })),
         Outcome::Failed { why } => (Event::Failed, json!({ "why": why })),
     }
 }
@@ -145,6 +160,11 @@ pub fn masked_statements(desk: &Desk, statements: &[PlannedStatement]) -> Vec<Va
 fn payload_json(desk: &Desk, payload: &Payload) -> Value {
     let text = crate::domain::text::escape_bytes(&payload.bytes);
     json!({ "text": mask_document(&text, &desk.masks()), "size_bytes": payload.size_bytes })
+}
+
+/// The audit, without which nothing is decided.
+pub(super) fn record_of(desk: &Desk) -> Result<&Arc<dyn Record>, OrderFault> {
+    desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))
 }
 
 /// The entry that escalated an item exactly as it is now, if there is one.

@@ -4,14 +4,20 @@
 //! read the row -> still a finding, still as listed? -> ask the provider again -> permitted?
 //!      -> intent on record -> escalate / write where unchanged -> outcome on record
 //! ```
+//! Where it takes two persons, the first one's way ends in a proposal on record ([`propose`]), and the second one walks the
+//! same way again from the row on ([`approve`]).
+//!
 //! Everything before the intent may be dropped at any moment; from the intent on, the decision is carried to its outcome.
 
+pub mod approve;
 pub(crate) mod entries;
+pub mod propose;
 mod write;
 
-use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permission, Reason, permission};
+use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permitted, Reason, Ruling};
 use crate::domain::finding::{Finding, FindingKind};
 use crate::domain::item::{Item, ItemKey, Row, State};
+use crate::domain::permission::{Permission, permission};
 use crate::domain::verdict::Verdict;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Change, LateWriter, PlannedStatement, Source, SourceFault};
@@ -74,6 +80,9 @@ pub enum OrderFault {
     /// There is no source of that name.
     #[error("there is no source `{0}`")]
     NoSuchSource(String),
+    /// There is no proposal of that id.
+    #[error("there is no proposal `{0}`")]
+    NoSuchProposal(String),
     /// Without an audit nothing is decided.
     #[error("nothing was changed, because the audit cannot be written: {0}")]
     Record(RecordFault),
@@ -88,6 +97,7 @@ impl OrderFault {
         match self {
             Self::ReadOnly => "Start it without `--read-only` to decide.".to_owned(),
             Self::NoSuchSource(_) => "`unstuck doctor` lists the sources.".to_owned(),
+            Self::NoSuchProposal(_) => "`unstuck proposals` lists those that wait.".to_owned(),
             Self::Record(fault) => fault.do_next.clone(),
             Self::Source(fault) => fault.do_next.clone(),
         }
@@ -153,7 +163,7 @@ pub async fn prepare(
     let change = change_of(desk, &opened, Uuid::nil(), "");
     let statements = source.plan(choice, &change).map_err(|unsupported| unsupported.0);
     Ok(Ok(Prepared {
-        permission: permission(choice, opened.found.risk, &checked.judgement, &checked.advised),
+        permission: permission(choice, opened.found.stakes(), &checked.judgement, &checked.advised),
         statements,
         late_writer: source.facts().late_writer,
         escalates_to: (choice == Choice::Escalate)
@@ -178,12 +188,7 @@ pub fn is_fresh(desk: &Desk, found: &Found, checked: &Checked) -> bool {
 /// # Errors
 /// [`OrderFault`] when nothing was touched and nothing recorded.
 pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFault> {
-    if desk.read_only {
-        return Err(OrderFault::ReadOnly);
-    }
-    if let Err(fault) = &desk.record {
-        return Err(OrderFault::Record(fault.clone()));
-    }
+    may_write(desk)?;
     let source = Arc::clone(find_source(desk, &order.source)?);
     let decision = desk.clock.new_id();
     let began = desk.clock.now();
@@ -221,19 +226,40 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
         reason: order.reason.clone(),
         insists: order.insists,
     };
-    let permitted =
-        match draft.permit(opened.found.risk, &checked.judgement, &checked.advised, opened.row.clone()) {
-            Ok(permitted) => permitted,
-            Err(Denied { why, do_next }) => {
-                let not_open = NotOpen { why, now: Some(opened.row) };
-                let mut decided =
-                    refuse(desk, &order, decision, Some(&opened.found), not_open, Some(checked)).await?;
-                decided.do_next = Some(do_next);
-                return Ok(decided);
-            }
-        };
+    let ruling =
+        draft.permit(opened.found.stakes(), &checked.judgement, &checked.advised, opened.row.clone());
+    let ruling = match ruling {
+        Ok(ruling) => ruling,
+        Err(Denied { why, do_next }) => {
+            let not_open = NotOpen { why, now: Some(opened.row) };
+            let mut decided =
+                refuse(desk, &order, decision, Some(&opened.found), not_open, Some(checked)).await?;
+            decided.do_next = Some(do_next);
+            return Ok(decided);
+        }
+    };
     let payload = source.payload(&change.key, PAYLOAD_KEPT_BYTES_MAX).await.map_err(OrderFault::Source)?;
     let grounds = write::Grounds { source, found: opened.found, checked, statements, change, payload };
+    match ruling {
+        Ruling::Permitted(permitted) => carry_out(desk, permitted, grounds).await,
+        Ruling::NeedsApproval(unapproved) => propose::propose(desk, unapproved, grounds).await,
+    }
+}
+
+/// Whether anything may be decided here at all.
+fn may_write(desk: &Desk) -> Result<(), OrderFault> {
+    if desk.read_only {
+        return Err(OrderFault::ReadOnly);
+    }
+    desk.record.as_ref().map(drop).map_err(|fault| OrderFault::Record(fault.clone()))
+}
+
+/// Carries a decision out in a task of its own: dropping this future does not stop a write that has begun.
+async fn carry_out(
+    desk: &Arc<Desk>,
+    permitted: Permitted,
+    grounds: write::Grounds,
+) -> Result<Decided, OrderFault> {
     let desk = Arc::clone(desk);
     let task = tokio::spawn(async move { write::carry_out(&desk, permitted, grounds).await });
     match task.await {

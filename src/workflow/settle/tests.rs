@@ -1,7 +1,9 @@
 //! The whole protocol of a decision, port call by port call.
 
+mod approvals;
 mod clocks;
 mod every_step;
+mod every_step_of_two;
 mod recovered;
 
 use super::*;
@@ -177,7 +179,7 @@ async fn what_the_provider_says_decides_what_is_permitted(
 }
 
 #[tokio::test]
-async fn a_financial_retry_against_the_verdict_is_refused_even_when_insisted_on() {
+async fn a_financial_retry_against_the_verdict_writes_nothing_even_when_insisted_on() {
     let world = World::with_stuck(&["inv-41"]).happened("inv-41", 1);
     let mut desk = world.desk_of_process(crate::workflow::fakes::PROCESS);
     let mut kind = (*desk.other_kinds).clone();
@@ -185,8 +187,9 @@ async fn a_financial_retry_against_the_verdict_is_refused_even_when_insisted_on(
     desk.other_kinds = Arc::new(kind);
     let order = Order { insists: true, ..order("inv-41", Retry) };
     let decided = decide(&Arc::new(desk), order).await.unwrap();
-    assert_eq!(decided.outcome.as_str(), "refused");
+    assert_eq!(decided.outcome.as_str(), "proposed");
     assert_eq!(world.source.row("inv-41"), Some(stuck_row("inv-41")));
+    assert_eq!(world.events(), ["proposed"]);
 }
 
 #[tokio::test]
@@ -281,7 +284,7 @@ async fn a_fresh_check_is_not_asked_again_for_a_dialog_and_always_before_the_wri
     let world = World::with_stuck(&["inv-41"]).happened("inv-41", 1);
     let desk = world.desk();
     let first = prepare(&desk, SOURCE, "inv-41", MarkDone, None).await.unwrap().unwrap();
-    assert_eq!(first.permission, Permission::Granted(Vec::new()));
+    assert_eq!(first.permission, Permission::default());
     prepare(&desk, SOURCE, "inv-41", MarkDone, Some(&first.checked)).await.unwrap().unwrap();
     assert_eq!(world.script.count("provider.ask"), 1);
     decide(&desk, order("inv-41", MarkDone)).await.unwrap();

@@ -2,10 +2,12 @@
 
 use super::entries::{self, Receipted};
 use super::{Decided, OrderFault};
+use crate::domain::audit::Entry;
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
+use crate::domain::proposal::{Closed, Closing};
 use crate::ports::escalation::Notice;
-use crate::ports::record::RecordFault;
+use crate::ports::record::Once;
 use crate::ports::source::{Applied, Change, Payload, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::Checked;
 use crate::workflow::desk::Desk;
@@ -38,14 +40,11 @@ pub(super) async fn carry_out(
 ) -> Result<Decided, OrderFault> {
     let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
     let intent = entries::intent(desk, &permitted, &grounds);
-    let placed = record.append(vec![intent]).await.map_err(OrderFault::Record)?;
-    let Some(seq) = placed.last().map(|entry| entry.seq) else {
-        return Err(OrderFault::Record(RecordFault {
-            what: "the audit took the intent and gave no number for it".to_owned(),
-            do_next: "Run `unstuck audit verify`.".to_owned(),
-        }));
+    let intent = match record.append_once(intent).await.map_err(OrderFault::Record)? {
+        Once::Placed(entry) => entry,
+        Once::Taken(earlier) => return Ok(too_late(&permitted, grounds, &earlier)),
     };
-    let intended = permitted.intended(seq);
+    let intended = permitted.intended(intent.seq);
     let (outcome, note) = touch(desk, &intended, &grounds).await;
     let ended = record.append(vec![entries::outcome(desk, &intended, &outcome, note.as_deref())]).await;
     let (entry, fault) = match ended {
@@ -71,10 +70,37 @@ pub(super) async fn carry_out(
     })
 }
 
+/// Somebody else settled the proposal between the look at it and the intent: nothing is written, not even that.
+fn too_late(permitted: &Permitted, grounds: Grounds, earlier: &Entry) -> Decided {
+    let by = crate::domain::text::clean_cut(&earlier.operator, 60);
+    let (did, seq) = match Closed::of(earlier).map(|closed| closed.closing) {
+        Some(Closing::Approved) | None => ("approved it", earlier.seq),
+        Some(Closing::Withdrawn) => ("withdrew it", earlier.seq),
+        Some(Closing::Lapsed) => ("found that it has lapsed", earlier.seq),
+    };
+    let draft = permitted.draft();
+    Decided {
+        decision: draft.id,
+        choice: draft.choice,
+        outcome: Outcome::Refused {
+            why: format!("somebody {did} a moment ago ({by}, audit entry {seq})"),
+            now: None,
+        },
+        do_next: Some(
+            "Look at the item as it is now; `unstuck audit list` shows what came of it.".to_owned(),
+        ),
+        checked: Some(grounds.checked),
+        entry: None,
+        record_fault: None,
+    }
+}
+
 fn next_step(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Applied { .. } => None,
-        Outcome::Refused { .. } => Some("Look at it as it is now, then decide again.".to_owned()),
+        Outcome::Refused { .. } | Outcome::Proposed { .. } => {
+            Some("Look at it as it is now, then decide again.".to_owned())
+        }
         Outcome::Failed { .. } => {
             Some("Run `unstuck doctor`, look at the item, then decide again.".to_owned())
         }
@@ -177,7 +203,7 @@ async fn read_back(desk: &Desk, intended: &Intended, grounds: &Grounds, fault: &
         parameters.filter(|(name, cell)| is_new(name, cell)).map(|(_, cell)| cell.clone()).collect();
     match compare(&**source, draft.choice, Seen::of(&change.seen), reading, &planned, false) {
         applied @ Outcome::Applied { .. } => applied,
-        Outcome::Refused { .. } | Outcome::Failed { .. } => Outcome::Failed {
+        Outcome::Refused { .. } | Outcome::Proposed { .. } | Outcome::Failed { .. } => Outcome::Failed {
             why: format!(
                 "the commit was not confirmed, and the row is {state} now by somebody else: {}",
                 fault.what

@@ -101,7 +101,7 @@ impl Checker {
                 Event::Intended => self.intended(sim, &entry, &body)?,
                 Event::Applied | Event::Refused | Event::Failed => self.ended(sim, event, &entry, &body)?,
                 Event::Checked => check_answer(sim, &body, None)?,
-                Event::DryRun | Event::Unmasked => {}
+                Event::DryRun | Event::Unmasked | Event::Proposed | Event::Withdrawn | Event::Lapsed => {}
             }
             told.push((event, body));
             self.seen.push(entry);
@@ -165,6 +165,7 @@ impl Checker {
             (Event::Refused, _) => !is_written && !has_arrived,
             // Either, and it says so.
             (Event::Failed, _) => !(is_written && why.contains("nothing was written")),
+            (Event::Proposed | Event::Withdrawn | Event::Lapsed, _) => !is_written && !has_arrived,
             (Event::Checked | Event::Intended | Event::DryRun | Event::Unmasked, _) => true,
         };
         hold(Rule::OutcomeIsTrue, holds, || {

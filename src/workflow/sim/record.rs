@@ -6,8 +6,9 @@ use super::mutants::Mutant;
 use super::ports::Process;
 use super::truth::Arrived;
 use crate::domain::audit::{Entry, Event, NewEntry};
+use crate::domain::proposal::IdEnding;
 use crate::ports::escalation::{Escalation, Notice};
-use crate::ports::record::{Record, RecordFault};
+use crate::ports::record::{Once, Record, RecordFault};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -55,6 +56,28 @@ impl Record for SimRecord {
         kept
     }
 
+    async fn append_once(&self, entry: NewEntry) -> Result<Once, RecordFault> {
+        let event = entry.event.as_str();
+        let luck = self.0.begins("record.append", event, "").await;
+        if luck != Luck::LostAfter {
+            record_fault(luck)?;
+        }
+        let decision = entry.decision.unwrap();
+        let earlier = self.0.sim.record.of_decision(decision).await?;
+        let is_once = |earlier: &Entry| {
+            Event::from_word(&earlier.event).is_some_and(|event| Event::ONCE.contains(&event))
+        };
+        let once = match earlier.into_iter().find(is_once) {
+            Some(earlier) => Ok(Once::Taken(earlier)),
+            None => {
+                self.0.sim.keep(&self.0, vec![entry]).await.map(|mut placed| Once::Placed(placed.remove(0)))
+            }
+        };
+        self.0.acted("record.append", event).await;
+        record_fault(luck)?;
+        once
+    }
+
     async fn seal(&self, at: DateTime<Utc>) -> Result<(), RecordFault> {
         self.0.sim.record.seal(at).await
     }
@@ -70,6 +93,22 @@ impl Record for SimRecord {
     async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let entries_max = if self.0.has(Mutant::HistoryHidden) { 0 } else { entries_max };
         self.read("record.of_item", self.0.sim.record.of_item(source, key, entries_max)).await
+    }
+
+    async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.of_item", self.0.sim.record.waiting(after, entries_max)).await
+    }
+
+    async fn waiting_on(&self, source: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.of_item", self.0.sim.record.waiting_on(source, key)).await
+    }
+
+    async fn proposals_ending(
+        &self,
+        ending: &IdEnding,
+        entries_max: usize,
+    ) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.of_item", self.0.sim.record.proposals_ending(ending, entries_max)).await
     }
 
     async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {

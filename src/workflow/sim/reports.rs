@@ -85,6 +85,7 @@ impl Play {
                 Outcome::Applied { .. } => (Event::Applied, ""),
                 Outcome::Refused { why, .. } => (Event::Refused, &**why),
                 Outcome::Failed { why } => (Event::Failed, &**why),
+                Outcome::Proposed { .. } => (Event::Proposed, ""),
             },
             Err(OrderFault::Record(fault)) if fault.what.contains("inside the program") => {
                 return Err(Violation { rule: Rule::Alive, what: fault.what.clone() });

@@ -123,6 +123,9 @@ pub(super) fn count_entry(tally: &mut Tally, event: Event, body: &serde_json::Va
         Event::Applied => tally.met("applied", choice),
         Event::Refused => tally.met("refused", choice),
         Event::Failed => tally.met("failed", choice),
+        Event::Proposed => tally.met("proposed", choice),
+        Event::Withdrawn => tally.met("proposed", "withdrawn"),
+        Event::Lapsed => tally.met("proposed", "lapsed"),
         Event::Checked | Event::DryRun | Event::Unmasked => {}
     }
 }

@@ -9,7 +9,7 @@ use unstuck::adapters::system::SystemClock;
 use unstuck::config::load;
 use unstuck::domain::decision::{Choice, Outcome, Reason};
 use unstuck::ports::clock::Clock;
-use unstuck::wiring::{self, Options};
+use unstuck::wiring::{self, AuditUse, Options};
 use unstuck::workflow::recover::recover;
 use unstuck::workflow::settle::decide;
 use unstuck::workflow::{Desk, Order};
@@ -49,7 +49,7 @@ fn desk(incident: &Incident, start: TimeDelta, step: TimeDelta) -> Arc<Desk> {
     let line = format!("secret_file = {:?}", secret.display().to_string());
     std::fs::write(&config, text.replace("secret_env = \"UNSTUCK_LEDGER_TOKEN\"", &line)).unwrap();
     let settings = load::load(&config, incident.world.path("audit.db")).unwrap();
-    let options = Options { operator: Some("ana".to_owned()), read_only: false, opens_audit: true };
+    let options = Options { operator: Some("ana".to_owned()), read_only: false, audit: AuditUse::Write };
     let mut desk = wiring::desk(&settings, &options).unwrap();
     desk.clock = Arc::new(Backwards { start, step, looks: AtomicI32::new(0) });
     Arc::new(desk)

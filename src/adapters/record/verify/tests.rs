@@ -119,7 +119,7 @@ const MISSING_3: &str = "entry 3: is missing (the next one there is 4)";
     "entry 7: is not what was written"
 )]
 #[case::inserted_before(
-    "INSERT INTO entries SELECT -1, at, event, decision, source, key, operator, origin, body, prev, hash FROM entries WHERE seq = 1",
+    "INSERT INTO entries SELECT -1, at, event, decision, source, key, operator, origin, body, prev, hash FROM entries WHERE seq = 4",
     "entry 1: is missing (the next one there is -1)"
 )]
 #[case::attachment_changed(
