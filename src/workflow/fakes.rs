@@ -31,10 +31,6 @@ pub(crate) const SOURCE: &str = "jobs";
 /// The process that a test's desk says it is.
 pub(crate) const PROCESS: u32 = 100;
 
-/// What error texts prove: read once, because a test of every step has hundreds of desks.
-static ERRORS: LazyLock<Arc<ErrorTable>> =
-    LazyLock::new(|| Arc::new(ErrorTable::parse(include_str!("../../assets/errors.toml")).unwrap()));
-
 /// The moment of every test.
 pub(crate) fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_000_000, 0).unwrap()

@@ -1,5 +1,6 @@
 //! What the documents show works as they show it.
 
+use std::path::Path;
 use unstuck::preset::catalogue::Catalogue;
 use unstuck::preset::source::file::SourceFile;
 
@@ -29,5 +30,46 @@ fn the_readme_shows_the_two_commands() {
     let readme = include_str!("../../README.md");
     for command in ["cargo run --release -- demo", "cargo test"] {
         assert!(readme.lines().any(|line| line == command), "{command}");
+    }
+}
+
+/// Every Rust file of the program and its tests.
+fn sources() -> String {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "tests".into()];
+    let mut all = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                all.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    all
+}
+
+/// A promise without its test is only a sentence.
+#[test]
+fn every_promise_names_a_test_that_there_is() {
+    let page = include_str!("../../docs/safety.md");
+    let sources = sources();
+    let is_test = |name: &str| {
+        let function = name.rsplit("::").next().unwrap();
+        let found = [format!("fn {function}("), format!("fn {function}<")];
+        found.iter().any(|written| sources.contains(written))
+    };
+    let named: Vec<&str> = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|name| name.contains("::tests::") || name.starts_with("it ") || name.contains("::changes::"))
+        .collect();
+    assert!(named.len() > 60, "only {} tests are named", named.len());
+    let wrong: Vec<&&str> = named.iter().filter(|name| !is_test(name)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    for row in page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise")) {
+        assert!(row.starts_with("| ---") || row.contains("::"), "no test: {row}");
     }
 }

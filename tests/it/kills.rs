@@ -83,6 +83,16 @@ impl Counts {
     }
 }
 
+impl Counts {
+    /// Kills that fell elsewhere prove little. One in twenty after the write is too much to ask of a few.
+    fn fell_well(&self) -> bool {
+        let kills = self.kills();
+        self.between() * 5 >= kills
+            && self.after_the_intent > 0
+            && (kills < 200 || self.after_the_write * 20 >= kills)
+    }
+}
+
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
         self.rounds += other.rounds;
@@ -110,34 +120,34 @@ fn kills_wanted() -> usize {
 
 #[test]
 fn killed_at_any_instant_each_item_is_decided_once_and_on_record() {
-    let kills_left = AtomicUsize::new(kills_wanted());
-    let mut counts = Counts::default();
-    std::thread::scope(|scope| {
-        let kills_left = &kills_left;
-        let rounds: Vec<_> = (0..ROUNDS_SIDE_BY_SIDE)
-            .map(|number| {
-                scope.spawn(move || {
-                    let (mut random, mut pace) = (Random::new(SEED + number), Pace::default());
-                    let mut counts = Counts::default();
-                    while kills_left.load(Ordering::Relaxed) > 0 {
-                        let ledger = Ledger::new();
-                        let journal = ["delete", "wal"][counts.rounds % 2];
-                        let mut round = Round::new(&ledger, journal);
-                        round.play(kills_left, &mut random, &mut pace);
-                        counts += round.account(&ledger);
-                    }
-                    counts
-                })
-            })
-            .collect();
-        for round in rounds {
-            counts += round.join().unwrap();
-        }
-    });
+    let (mut counts, mut seed) = (Counts::default(), SEED);
+    // Where few kills fell in the places of interest, some more are given: how fast a machine is decides on that.
+    while counts.kills() < kills_wanted() || (!counts.fell_well() && counts.kills() < 4 * kills_wanted()) {
+        let kills_left = AtomicUsize::new(kills_wanted().saturating_sub(counts.kills()).max(10));
+        std::thread::scope(|scope| {
+            let kills_left = &kills_left;
+            let rounds = (seed..seed + ROUNDS_SIDE_BY_SIDE)
+                .map(|seed| scope.spawn(move || kill_all(kills_left, seed)));
+            for round in rounds.collect::<Vec<_>>() {
+                counts += round.join().unwrap();
+            }
+        });
+        seed += ROUNDS_SIDE_BY_SIDE;
+    }
     println!("seed {SEED}: {}", counts.line());
-    assert!(counts.kills() >= kills_wanted());
-    // Kills that fell elsewhere prove little. One in twenty after the write is too much to ask of 25.
-    assert!(counts.between() * 5 >= counts.kills(), "too few fell between intent and outcome");
-    assert!(counts.after_the_intent > 0, "none fell before the row was written");
-    assert!(counts.kills() < 200 || counts.after_the_write * 20 >= counts.kills(), "too few fell after that");
+    assert!(counts.fell_well(), "too few fell between intent and outcome, or after the row was written");
+}
+
+/// Kills whole rounds until none are left to give.
+fn kill_all(kills_left: &AtomicUsize, seed: u64) -> Counts {
+    let (mut random, mut pace) = (Random::new(seed), Pace::default());
+    let mut counts = Counts::default();
+    while kills_left.load(Ordering::Relaxed) > 0 {
+        let ledger = Ledger::new();
+        let journal = ["delete", "wal"][counts.rounds % 2];
+        let mut round = Round::new(&ledger, journal);
+        round.play(kills_left, &mut random, &mut pace);
+        counts += round.account(&ledger);
+    }
+    counts
 }

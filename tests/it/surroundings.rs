@@ -65,6 +65,14 @@ impl<'a> Intended<'a> {
         wait_until("the intent", || {
             audit.exists() && entries_of(&audit).iter().any(|entry| entry.event == "intended")
         });
+        // From here on it stands before the very file that is held, whatever takes that file's name.
+        let opened = format!("/proc/{}/fd", child.id());
+        wait_until("the source opened to be written", || {
+            let links = std::fs::read_dir(&opened).into_iter().flatten().flatten();
+            links
+                .filter_map(|link| std::fs::read_link(link.path()).ok())
+                .any(|file| file == incident.database)
+        });
         Self { incident, holder, child }
     }
 

@@ -103,6 +103,29 @@ impl SqliteRecord {
         });
         task.await.unwrap_or_else(|_| Err(fault::stopped(&self.path)))
     }
+
+    /// Writes, counts what is not signed yet, and signs at intervals. `new` are the entries that were written.
+    async fn write<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Path, &mut Connection) -> Result<T, RecordFault> + Send + 'static,
+        new: fn(&T) -> &[Entry],
+    ) -> Result<T, RecordFault> {
+        let (seals, unsigned) = (self.seals.clone(), Arc::clone(&self.unsigned));
+        self.run(move |path, connection| {
+            // What cannot be written cannot be signed: whoever is told of the one need not wait to be told of the other.
+            let written = call(path, connection).inspect_err(|_| unsigned.store(0, Ordering::Relaxed))?;
+            let entries = new(&written);
+            let count = unsigned.fetch_add(entries.len(), Ordering::Relaxed) + entries.len();
+            if let (Some(seals), Some(last)) = (seals, entries.last())
+                && count / CHECKPOINT_ENTRIES > (count - entries.len()) / CHECKPOINT_ENTRIES
+            {
+                // What was appended is on the disk, signed or not: why it is not is told when the run is sealed.
+                let _told_later = seal::take(path, connection, &seals, &last.at, Reach::Entries);
+            }
+            Ok(written)
+        })
+        .await
+    }
 }
 
 #[async_trait]
@@ -111,19 +134,7 @@ impl Record for SqliteRecord {
         if self.read_only {
             return Err(fault::opened_to_read(&self.path));
         }
-        let (seals, unsigned) = (self.seals.clone(), Arc::clone(&self.unsigned));
-        self.run(move |path, connection| {
-            let written = append::append(path, connection, entries)?;
-            let count = unsigned.fetch_add(written.len(), Ordering::Relaxed) + written.len();
-            if let (Some(seals), Some(last)) = (seals, written.last())
-                && count / CHECKPOINT_ENTRIES > (count - written.len()) / CHECKPOINT_ENTRIES
-            {
-                // What was appended is on the disk, signed or not: why it is not is told when the run is sealed.
-                let _told_later = seal::take(path, connection, &seals, &last.at, Reach::Entries);
-            }
-            Ok(written)
-        })
-        .await
+        self.write(|path, connection| append::append(path, connection, entries), Vec::as_slice).await
     }
 
     async fn seal(&self, at: DateTime<Utc>) -> Result<(), RecordFault> {
@@ -143,7 +154,13 @@ impl Record for SqliteRecord {
         if self.read_only {
             return Err(fault::opened_to_read(&self.path));
         }
-        self.run(move |path, connection| append::append_once(path, connection, entry)).await
+        fn placed(once: &Once) -> &[Entry] {
+            match once {
+                Once::Placed(entry) => std::slice::from_ref(entry),
+                Once::Taken(_) => &[],
+            }
+        }
+        self.write(|path, connection| append::append_once(path, connection, entry), placed).await
     }
 
     async fn unfinished(&self) -> Result<Vec<Entry>, RecordFault> {

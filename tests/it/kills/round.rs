@@ -108,6 +108,12 @@ impl Round {
         &self.audit
     }
 
+    /// Takes away what was signed, for an audit that a test makes by itself.
+    pub fn unsign(&self) {
+        std::fs::remove_file(self.path("audit.db.checkpoints")).unwrap();
+        std::fs::remove_dir_all(self.path(".local/state/unstuck/keys")).unwrap();
+    }
+
     /// The program on the configuration.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.world.program(env!("CARGO_BIN_EXE_unstuck"));

@@ -3,8 +3,8 @@
 
 use super::*;
 use chrono::{DateTime, TimeDelta, Utc};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
 use unstuck::adapters::system::SystemClock;
 use unstuck::config::load;
 use unstuck::domain::decision::{Choice, Outcome, Reason};
@@ -15,16 +15,18 @@ use unstuck::workflow::settle::decide;
 use unstuck::workflow::{Desk, Order};
 use uuid::Uuid;
 
-/// Each look at it is so much earlier than the one before, from so much before now on.
+/// So much behind from the start, and further behind as soon as a decision is intended.
 struct Backwards {
     start: TimeDelta,
-    step: TimeDelta,
-    looks: AtomicI32,
+    jump: TimeDelta,
+    audit: PathBuf,
 }
 
 impl Clock for Backwards {
     fn now(&self) -> DateTime<Utc> {
-        SystemClock.now() - self.start - self.step * self.looks.fetch_add(1, Ordering::Relaxed)
+        let is_intended =
+            self.audit.exists() && entries_of(&self.audit).iter().any(|entry| entry.event == "intended");
+        SystemClock.now() - self.start - if is_intended { self.jump } else { TimeDelta::zero() }
     }
 
     fn new_id(&self) -> Uuid {
@@ -40,7 +42,7 @@ impl Clock for Backwards {
     }
 }
 
-fn desk(incident: &Incident, start: TimeDelta, step: TimeDelta) -> Arc<Desk> {
+fn desk(incident: &Incident, start: TimeDelta, jump: TimeDelta) -> Arc<Desk> {
     unstuck::adapters::http::install_tls();
     let config = incident.world.path("config.toml");
     // The shipped example takes the secret from the environment; a test's own is in a file.
@@ -51,7 +53,7 @@ fn desk(incident: &Incident, start: TimeDelta, step: TimeDelta) -> Arc<Desk> {
     let settings = load::load(&config, incident.world.path("audit.db")).unwrap();
     let options = Options { operator: Some("ana".to_owned()), read_only: false, audit: AuditUse::Write };
     let mut desk = wiring::desk(&settings, &options).unwrap();
-    desk.clock = Arc::new(Backwards { start, step, looks: AtomicI32::new(0) });
+    desk.clock = Arc::new(Backwards { start, jump, audit: incident.world.path("audit.db") });
     Arc::new(desk)
 }
 
@@ -71,7 +73,7 @@ fn order() -> Order {
 fn a_clock_that_jumps_back_between_intent_and_outcome_changes_neither() {
     let incident = witnessed();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let desk = desk(&incident, TimeDelta::zero(), TimeDelta::seconds(10));
+    let desk = desk(&incident, TimeDelta::zero(), TimeDelta::hours(1));
     let decided = runtime.block_on(decide(&desk, order())).unwrap();
     assert!(
         matches!(decided.outcome, Outcome::Applied { .. }) && decided.record_fault.is_none(),

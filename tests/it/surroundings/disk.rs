@@ -123,7 +123,10 @@ fn a_read_only_audit_keeps_the_row_from_being_written() {
 fn a_read_only_source_writes_nothing_and_is_on_record() {
     let incident = witnessed();
     let config = std::fs::read_to_string(incident.world.path("config.toml")).unwrap();
-    incident.world.write("config.toml", config.replace("path = \"audit.db\"", "path = \"state/audit.db\""));
+    incident.world.write(
+        "config.toml",
+        config.replace("path = \"audit.db\"", "path = \"state/audit.db\"\nkey = \"state/audit.key\""),
+    );
     std::fs::create_dir(incident.world.path("state")).unwrap();
     let ran = decide_without_permission(&incident.world, &["state"]);
     assert_two_lines(&ran, 1, "inv-1: mark done failed: nothing was written: ");
