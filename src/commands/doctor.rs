@@ -73,7 +73,7 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
     print("kinds", kinds(desk))?;
     print("audit", vec![audit(desk, &settings.audit).await, audit_key(settings.audit_key.as_deref())])?;
     print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;
-    session::tell_waiting(&desk).await;
+    session::tell_waiting(desk).await;
     Ok(match worst {
         Health::Good | Health::Doubtful => Exit::Fine,
         Health::Bad => Exit::No,

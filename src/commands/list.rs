@@ -45,7 +45,7 @@ async fn print_all(
         }
     }
     let counted = printer.finish(Some(troubles.of_nothing_found()))?;
-    session::tell_waiting(&desk).await;
+    session::tell_waiting(desk).await;
     let worst = troubles.worst();
     if worst == Exit::Fine && arguments.fail_on_findings && counted > 0 {
         return Ok(Exit::No);

@@ -72,7 +72,7 @@ fn write(
     let (mut seq, mut prev) = read_end(path, transaction)?;
     let mut written = Vec::with_capacity(entries.len());
     for new in entries {
-        refuse_second_end(path, &transaction, &new)?;
+        refuse_second_end(path, transaction, &new)?;
         seq += 1;
         let (entry, attachments) = place(new, seq, &prev);
         prev.clone_from(&entry.hash);

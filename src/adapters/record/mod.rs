@@ -151,14 +151,14 @@ impl Record for SqliteRecord {
     }
 
     async fn append_once(&self, entry: NewEntry) -> Result<Once, RecordFault> {
-        if self.read_only {
-            return Err(fault::opened_to_read(&self.path));
-        }
         fn placed(once: &Once) -> &[Entry] {
             match once {
                 Once::Placed(entry) => std::slice::from_ref(entry),
                 Once::Taken(_) => &[],
             }
+        }
+        if self.read_only {
+            return Err(fault::opened_to_read(&self.path));
         }
         self.write(|path, connection| append::append_once(path, connection, entry), placed).await
     }

@@ -162,10 +162,11 @@ impl Checker {
             (Event::Applied, None) => false,
             (Event::Applied, Some(intent)) if intent.choice == "escalate" => !intent.escalates || has_arrived,
             (Event::Applied, Some(intent)) => is_written || self.was_removed_by_hand(sim, intent),
-            (Event::Refused, _) => !is_written && !has_arrived,
+            (Event::Refused | Event::Proposed | Event::Withdrawn | Event::Lapsed, _) => {
+                !is_written && !has_arrived
+            }
             // Either, and it says so.
             (Event::Failed, _) => !(is_written && why.contains("nothing was written")),
-            (Event::Proposed | Event::Withdrawn | Event::Lapsed, _) => !is_written && !has_arrived,
             (Event::Checked | Event::Intended | Event::DryRun | Event::Unmasked, _) => true,
         };
         hold(Rule::OutcomeIsTrue, holds, || {
