@@ -36,6 +36,15 @@ pub fn clean_cut(text: &str, chars_max: usize) -> String {
     shown
 }
 
+/// The text cleaned, as a cell of a spreadsheet: one that would be run as a formula begins with an apostrophe.
+///
+/// Some programs drop leading space, and some take the wide signs for the narrow ones.
+pub fn clean_for_sheet(text: &str) -> String {
+    const BEGIN_FORMULA: [char; 11] = ['=', '+', '-', '@', '＝', '＋', '－', '＠', '⇥', '␍', '⏎'];
+    let shown = clean(text);
+    if shown.trim_start().starts_with(BEGIN_FORMULA) { format!("'{shown}") } else { shown }
+}
+
 /// The same JSON with every character that may not be shown as a `\u` escape: nothing hidden, and nothing lost.
 ///
 /// For JSON on one line, as it is written by default: there such characters stand only inside strings, so replacing them
@@ -113,6 +122,19 @@ mod tests {
     #[case::nul("a\0b", "a␀b")]
     fn hidden_characters_become_signs(#[case] raw: &str, #[case] shown: &str) {
         assert_eq!(clean(raw), shown);
+    }
+
+    #[rstest]
+    #[case::equals("=1+1", "'=1+1")]
+    #[case::minus("-2", "'-2")]
+    #[case::at("@x", "'@x")]
+    #[case::tab("\t=1", "'⇥=1")]
+    #[case::line_break("\n=1", "'⏎=1")]
+    #[case::space("  =1", "'  =1")]
+    #[case::wide("＝1", "'＝1")]
+    #[case::plain("inv-1", "inv-1")]
+    fn formulas_are_texts(#[case] raw: &str, #[case] shown: &str) {
+        assert_eq!(clean_for_sheet(raw), shown);
     }
 
     proptest! {
