@@ -1,8 +1,13 @@
 //! Whatever means harm, from outside: texts, providers, and who looks for secrets afterwards.
 
+#[cfg(unix)]
+mod console;
 mod harmless;
+mod places;
 mod provider;
+mod secrets;
 mod server;
+mod stage;
 mod table;
 mod text;
 
