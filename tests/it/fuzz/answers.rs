@@ -34,16 +34,22 @@ pub fn a_part_of_an_answer_is_never_an_answer(input: &[u8]) -> Result<(), String
         let whole = match come_to(look, input) {
             Ok(whole) => whole,
             Err(sentence) => {
-                must(!sentence.is_empty() && sentence.len() < 2_000, || format!("{name}: told as {sentence:?}"))?;
+                must(!sentence.is_empty() && sentence.len() < 2_000, || {
+                    format!("{name}: told as {sentence:?}")
+                })?;
                 continue;
             }
         };
         let (_, effects) = &whole;
-        must(effects.iter().all(|effect| !effect.id.is_empty()), || format!("{name}: an effect without an id"))?;
+        must(effects.iter().all(|effect| !effect.id.is_empty()), || {
+            format!("{name}: an effect without an id")
+        })?;
         let spaced = [b" \n".as_slice(), input, b"\r\n\t"].concat();
         // A byte order mark stands only at the very beginning.
         if !input.starts_with(b"\xef\xbb\xbf") {
-            must(come_to(look, &spaced).as_ref() == Ok(&whole), || format!("{name}: another with space around it"))?;
+            must(come_to(look, &spaced).as_ref() == Ok(&whole), || {
+                format!("{name}: another with space around it")
+            })?;
         }
         let end = input.trim_ascii_end().len();
         for at in (0..end).rev().step_by(1 + end / 40) {

@@ -19,10 +19,46 @@ const CHANGES_MAX: u64 = 6;
 
 /// Pieces that readers of text have stumbled over.
 const NASTY: [&[u8]; 40] = [
-    b"\0", b"\r\n", b"\t", b"\"", b"'", b"\\", b"{{", b"}}", b"{%", b"[", b"]", b"{", b"}", b"null", b"NaN", b"-0",
-    b"1e999", b"9223372036854775808", b"-9223372036854775809", b"0.1", b"2026-02-30", b"24:00:00", b"+14:00", b"Z",
-    b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1b[31m", b"\x9b", b"\xe2\x80\xae", b"\xe2\x80\x8b",
-    b"\xf3\xa0\x80\x81", b"\\u0000", b"\\ud800", b"4242424242424242", b"password=", b"Bearer abcdefgh", b"==", b"/*",
+    b"\0",
+    b"\r\n",
+    b"\t",
+    b"\"",
+    b"'",
+    b"\\",
+    b"{{",
+    b"}}",
+    b"{%",
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b"null",
+    b"NaN",
+    b"-0",
+    b"1e999",
+    b"9223372036854775808",
+    b"-9223372036854775809",
+    b"0.1",
+    b"2026-02-30",
+    b"24:00:00",
+    b"+14:00",
+    b"Z",
+    b"\xff",
+    b"\xc0\x80",
+    b"\xed\xa0\x80",
+    b"\xef\xbb\xbf",
+    b"\x1b[31m",
+    b"\x9b",
+    b"\xe2\x80\xae",
+    b"\xe2\x80\x8b",
+    b"\xf3\xa0\x80\x81",
+    b"\\u0000",
+    b"\\ud800",
+    b"4242424242424242",
+    b"password=",
+    b"Bearer abcdefgh",
+    b"==",
+    b"/*",
 ];
 
 /// One reader and its promise.
@@ -40,7 +76,8 @@ impl Target<'_> {
             self.try_one(input, &format!("the kept input {name}"));
         }
         let seed = number_of("UNSTUCK_FUZZ_SEED").unwrap_or(SEED_USUAL);
-        let count = number_of("UNSTUCK_FUZZ_INPUTS").map_or(INPUTS_USUAL, |count| usize::try_from(count).unwrap());
+        let count =
+            number_of("UNSTUCK_FUZZ_INPUTS").map_or(INPUTS_USUAL, |count| usize::try_from(count).unwrap());
         let mut dice = Dice(seed ^ checksum(self.name.as_bytes()));
         let words = words_of(&kept);
         for nth in 0..count {
@@ -91,11 +128,15 @@ impl Target<'_> {
 }
 
 fn number_of(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
+    std::env::var(variable)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
 }
 
 fn checksum(input: &[u8]) -> u64 {
-    input.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    input
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Numbers from a seed: the same seed, the same inputs (SplitMix64).

@@ -32,7 +32,8 @@ pub fn a_source_preset_guards_what_it_writes(input: &[u8]) -> Result<(), String>
         match preset.decisions.of(choice) {
             Writing::Unsupported(why) => must(!why.trim().is_empty(), || format!("{choice:?}: no reason"))?,
             Writing::Statements { statements, .. } => {
-                let guarded = statements.is_empty() || statements.iter().any(|one| one.sql.contains("{unchanged}"));
+                let guarded =
+                    statements.is_empty() || statements.iter().any(|one| one.sql.contains("{unchanged}"));
                 must(guarded, || format!("{choice:?} overwrites whatever is there: {statements:?}"))?;
             }
         }
@@ -49,7 +50,9 @@ pub fn a_provider_preset_only_reads(input: &[u8]) -> Result<(), String> {
     };
     must(ProviderPreset::parse(&text).as_ref() == Ok(&preset), || "read twice it is another".to_owned())?;
     must(preset.pace_per_second.is_finite() && preset.pace_per_second > 0.0, || "it has no pace".to_owned())?;
-    must(preset.limits.pages_max > 0 && preset.limits.patience.tries_max > 0, || "it asks nothing".to_owned())?;
+    must(preset.limits.pages_max > 0 && preset.limits.patience.tries_max > 0, || {
+        "it asks nothing".to_owned()
+    })?;
     for (name, operation) in &preset.operations {
         let settle = operation.clocks.settle;
         must(settle >= chrono::TimeDelta::zero(), || format!("{name} settles before it happens: {settle}"))?;
@@ -59,7 +62,9 @@ pub fn a_provider_preset_only_reads(input: &[u8]) -> Result<(), String> {
                 if let Method::ReadOnlyPost(why) = &look.request.method {
                     must(!why.trim().is_empty(), || format!("{name} is a POST and does not say why"))?;
                 }
-                must(!look.statuses.is_empty() || text.contains("status_fixed"), || format!("{name} maps no status"))?;
+                must(!look.statuses.is_empty() || text.contains("status_fixed"), || {
+                    format!("{name} maps no status")
+                })?;
             }
         }
     }
@@ -114,8 +119,11 @@ pub fn a_template_is_never_silently_empty(input: &[u8]) -> Result<(), String> {
         (Err(sentence), _) => is_a_line(sentence),
     }?;
     let bare = source.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}")).map(str::trim);
-    let is_field = bare.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()));
-    if is_field && !["key", "kind", "payload", "true", "false", "loop", "self"].contains(&bare.unwrap_or_default()) {
+    let is_field =
+        bare.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()));
+    if is_field
+        && !["key", "kind", "payload", "true", "false", "loop", "self"].contains(&bare.unwrap_or_default())
+    {
         must(filled.is_err(), || format!("a field that is not there becomes {filled:?}"))?;
     }
     Ok(())

@@ -16,12 +16,16 @@ use unstuck::ports::record::Record;
 pub fn a_row_is_read_only_as_it_was_written(input: &[u8]) -> Result<(), String> {
     let Ok(value) = serde_json::from_slice::<serde_json::Value>(input) else { return Ok(()) };
     if let Some(cell) = Cell::from_json(&value) {
-        must(cell.to_json() == value, || format!("{value} is read as {cell:?}, which is written {}", cell.to_json()))?;
+        must(cell.to_json() == value, || {
+            format!("{value} is read as {cell:?}, which is written {}", cell.to_json())
+        })?;
     }
     if let Some(row) = Row::from_json(&value) {
         must(row.to_json() == value, || format!("{value} is read as {row:?}"))?;
         let again = Row::from_json(&row.to_json());
-        must(again.is_some_and(|again| again.sha256() == row.sha256()), || format!("{value} changes its hash"))?;
+        must(again.is_some_and(|again| again.sha256() == row.sha256()), || {
+            format!("{value} changes its hash")
+        })?;
     }
     Ok(())
 }
@@ -91,7 +95,11 @@ pub fn an_audit_that_is_whole_tells_what_was_written(input: &[u8]) -> Result<(),
     std::fs::write(kept.path(), &bytes).unwrap();
     let verified = match verify(&kept.path()) {
         Ok(verified) => verified,
-        Err(fault) => return must(!fault.what.is_empty() && !fault.do_next.is_empty(), || "a fault says nothing".to_owned()),
+        Err(fault) => {
+            return must(!fault.what.is_empty() && !fault.do_next.is_empty(), || {
+                "a fault says nothing".to_owned()
+            });
+        }
     };
     let mut export = Vec::new();
     let exported = export_json_lines(&kept.path(), &mut export);

@@ -25,10 +25,7 @@ pub fn must(holds: bool, sentence: impl FnOnce() -> String) -> Result<(), String
 pub fn a_time_is_written_back_as_it_was_read(input: &[u8]) -> Result<(), String> {
     use TimeFormat::{EpochMs, EpochNs, EpochS, EpochUs, Iso, Julian};
     let text = text(input);
-    let numbers = [
-        text.trim().parse().ok().map(Cell::Integer),
-        text.trim().parse().ok().map(Cell::Real),
-    ];
+    let numbers = [text.trim().parse().ok().map(Cell::Integer), text.trim().parse().ok().map(Cell::Real)];
     let zones = [Zone::Utc, Zone::Unclear, Zone::Fixed(FixedOffset::west_opt(3 * 3600).unwrap())];
     for cell in numbers.into_iter().flatten().chain([Cell::Text(text)]) {
         for format in [Iso, EpochS, EpochMs, EpochUs, EpochNs, Julian] {
@@ -40,12 +37,16 @@ pub fn a_time_is_written_back_as_it_was_read(input: &[u8]) -> Result<(), String>
                 let written = write_like(&cell, format, zone, at);
                 let again = read(&written, format, zone);
                 let (Reading::Known(back) | Reading::ZoneUnclear(back)) = again else {
-                    return Err(format!("{cell:?} as {format:?} in {zone:?} is written as {written:?}: {again:?}"));
+                    return Err(format!(
+                        "{cell:?} as {format:?} in {zone:?} is written as {written:?}: {again:?}"
+                    ));
                 };
                 // What stands there may have no fraction, and then a part of a second is left out.
                 let lost = at - back;
                 let precise = lost > -TimeDelta::milliseconds(1) && lost < TimeDelta::seconds(1);
-                must(precise, || format!("{cell:?} as {format:?} in {zone:?} is {at}, written as {written:?}: {back}"))?;
+                must(precise, || {
+                    format!("{cell:?} as {format:?} in {zone:?} is {at}, written as {written:?}: {back}")
+                })?;
             }
         }
     }
@@ -69,7 +70,9 @@ pub fn a_duration_is_the_same_in_another_spelling(input: &[u8]) -> Result<(), St
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::new(&[]).unwrap());
 
 /// Calling an ambiguous error one that proves something is the mistake that costs money.
-pub fn an_error_proves_the_same_with_space_around_it_and_nothing_before_a_time_out(input: &[u8]) -> Result<(), String> {
+pub fn an_error_proves_the_same_with_space_around_it_and_nothing_before_a_time_out(
+    input: &[u8],
+) -> Result<(), String> {
     let table = &CATALOGUE.errors;
     let text = text(input);
     let class = |text: &str| table.classify(Some(text)).class;
@@ -78,9 +81,12 @@ pub fn an_error_proves_the_same_with_space_around_it_and_nothing_before_a_time_o
         let found = class(&around);
         must(found == alone, || format!("{alone:?} alone, and with space around it {found:?}"))?;
     }
-    let listed = serde_json::json!([text, "requests.exceptions.ReadTimeout: Read timed out. (read timeout=10)"]);
+    let listed =
+        serde_json::json!([text, "requests.exceptions.ReadTimeout: Read timed out. (read timeout=10)"]);
     let last = class(&listed.to_string());
-    must(last == ErrorClass::Ambiguous, || format!("before a time-out in a list it proves something: {last:?}"))
+    must(last == ErrorClass::Ambiguous, || {
+        format!("before a time-out in a list it proves something: {last:?}")
+    })
 }
 
 /// What stands in the field that a policy names.
@@ -95,7 +101,11 @@ pub fn a_named_field_stays_hidden_wherever_the_text_is_cut(input: &[u8]) -> Resu
     if text.contains(&NAMED[..8]) {
         return Ok(());
     }
-    for at in (0..=document.len()).filter(|at| document.is_char_boundary(*at)).rev().step_by(1 + document.len() / 12) {
+    for at in (0..=document.len())
+        .filter(|at| document.is_char_boundary(*at))
+        .rev()
+        .step_by(1 + document.len() / 12)
+    {
         let shown = mask_document(&document[..at], &named);
         must(!shown.contains(&NAMED[..8]), || format!("cut at {at} it shows {shown}"))?;
     }
@@ -129,13 +139,30 @@ pub fn the_quick_answer_of_a_filter_is_the_slow_one(input: &[u8]) -> Result<(), 
         Err(sentence) => return must(!sentence.is_empty(), || "an error says nothing".to_owned()),
     };
     must(Filter::parse(&text).as_ref() == Ok(&filter), || "parsed twice it is another".to_owned())?;
-    let plain = Facts { source: "jobs", key: "inv-7", kind: "invoice", status: "failed", error: "Read timed out", ..Facts::default() };
-    let odd = Facts { key: &text, error: &text, reference: "ref É", verdict: "unknown", advice: "wait", ..plain };
-    let old = Facts { age: Some(TimeDelta::hours(3)), attempts: Some(i64::MAX), risk: "financial", finding: "stuck", class: "ambiguous", ..plain };
+    let plain = Facts {
+        source: "jobs",
+        key: "inv-7",
+        kind: "invoice",
+        status: "failed",
+        error: "Read timed out",
+        ..Facts::default()
+    };
+    let odd =
+        Facts { key: &text, error: &text, reference: "ref É", verdict: "unknown", advice: "wait", ..plain };
+    let old = Facts {
+        age: Some(TimeDelta::hours(3)),
+        attempts: Some(i64::MAX),
+        risk: "financial",
+        finding: "stuck",
+        class: "ambiguous",
+        ..plain
+    };
     for facts in [plain, odd, old] {
         let slow = filter.passes(&facts);
         let quick = facts.folded().and_then(|folded| filter.passes_quickly(&folded));
-        must(quick.is_none_or(|quick| quick == slow), || format!("quickly {quick:?}, slowly {slow} for {facts:?}"))?;
+        must(quick.is_none_or(|quick| quick == slow), || {
+            format!("quickly {quick:?}, slowly {slow} for {facts:?}")
+        })?;
         must(!slow || filter.may_pass(&facts), || format!("it passes and may not pass: {facts:?}"))?;
     }
     Ok(())

@@ -24,7 +24,18 @@ fn a_sequence_that_is_not_ours_is_found() {
     for own in ["\x1b[?25l", "\x1b[38;5;9m", "\x1b[1;2H", "\x1b[2J", "é漢 ␛[31m\r\n"] {
         assert_eq!(foreign(own), Vec::<String>::new(), "{own:?}");
     }
-    for others in ["\x1b[6n", "\x1bc", "\x1b]0;x\x07", "\x1b]52;c;eA==\x07", "\u{9b}31m", "\u{202e}", "\u{200b}", "\x08", "\x1b[?1049", "\x1bPq\x1b\\"] {
+    for others in [
+        "\x1b[6n",
+        "\x1bc",
+        "\x1b]0;x\x07",
+        "\x1b]52;c;eA==\x07",
+        "\u{9b}31m",
+        "\u{202e}",
+        "\u{200b}",
+        "\x08",
+        "\x1b[?1049",
+        "\x1bPq\x1b\\",
+    ] {
         assert_ne!(foreign(others), Vec::<String>::new(), "{others:?}");
     }
 }
@@ -38,7 +49,12 @@ fn no_screen_says_anything_to_the_terminal_but_our_own(#[case] size: Size) {
     let arguments = format!("--config '{}'", stage.world.path("config.toml").display());
     let operator = all_in_one().replace('\'', "");
     let environment = [("UNSTUCK_LEDGER_TOKEN", "sk_test_7"), ("UNSTUCK_OPERATOR", operator.as_str())];
-    let mut terminal = Terminal::start(&Start { arguments: &arguments, size, environment: &environment, ..Start::default() });
+    let mut terminal = Terminal::start(&Start {
+        arguments: &arguments,
+        size,
+        environment: &environment,
+        ..Start::default()
+    });
     terminal.shows("56 findings");
     terminal.press("C");
     terminal.shows("56 of 56 checked");

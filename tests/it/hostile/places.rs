@@ -41,16 +41,38 @@ fn no_field_reaches_an_output_as_anything_but_text() {
     let checked = json_of(&["check", "--all", "--json"]);
     assert!(checked.len() > 50, "{} lines", checked.len());
     let verdicts: Vec<&Value> = checked.iter().map(|line| &line["verdict"]).collect();
-    assert!(verdicts.contains(&&"happened".into()) && verdicts.contains(&&"unknown".into()), "{:?}", checked.iter().map(|line| line["reasons"].to_string().chars().take(160).collect::<String>()).collect::<Vec<_>>());
+    assert!(
+        verdicts.contains(&&"happened".into()) && verdicts.contains(&&"unknown".into()),
+        "{:?}",
+        checked
+            .iter()
+            .map(|line| line["reasons"].to_string().chars().take(160).collect::<String>())
+            .collect::<Vec<_>>()
+    );
     let ids = checked.iter().filter(|line| line["effect_ids"].to_string().contains("evil.example"));
     assert!(ids.count() > 0, "a hostile id came out of a check");
 
-    let many = ["decide", "--all", "--where", "source:mapped", "--escalate", "--override", "--reason", &reason];
+    let many =
+        ["decide", "--all", "--where", "source:mapped", "--escalate", "--override", "--reason", &reason];
     run(&stage, &[&many[..], &["--dry-run"]].concat());
     assert!(!json_of(&[&many[..], &["--json"]].concat()).is_empty());
-    for key in ["oa\nunstuck: all is well\r\nb\u{2028}c\u{2029}d\u{b}e\u{c}f", "o=HYPERLINK(\"http://evil.example/\",\"x\")"] {
+    for key in [
+        "oa\nunstuck: all is well\r\nb\u{2028}c\u{2029}d\u{b}e\u{c}f",
+        "o=HYPERLINK(\"http://evil.example/\",\"x\")",
+    ] {
         for how in ["--dry-run", "--json"] {
-            let one = ["decide", "--source", "mapped", "--escalate", "--override", "--reason", &reason, how, "--", key];
+            let one = [
+                "decide",
+                "--source",
+                "mapped",
+                "--escalate",
+                "--override",
+                "--reason",
+                &reason,
+                how,
+                "--",
+                key,
+            ];
             run(&stage, &one);
         }
     }
@@ -64,7 +86,12 @@ fn no_field_reaches_an_output_as_anything_but_text() {
     ] {
         run(&stage, arguments);
     }
-    for arguments in [&["audit", "list", "--json"][..], &["audit", "export", "--format", "json"], &["doctor", "--json"], &["presets", "--json"]] {
+    for arguments in [
+        &["audit", "list", "--json"][..],
+        &["audit", "export", "--format", "json"],
+        &["doctor", "--json"],
+        &["presets", "--json"],
+    ] {
         assert!(!json_of(arguments).is_empty(), "{arguments:?}");
     }
     let sheet = run(&stage, &["audit", "export", "--format", "csv"]).out;
@@ -102,7 +129,9 @@ fn a_line_stays_a_line_and_is_not_wider_than_it_may_be() {
 #[case::preset("[[sources]]\nname = VALUE\nurl = 'sqlite://no.db'\npreset = VALUE")]
 #[case::table("[[sources]]\nname = VALUE\nurl = 'sqlite://good.db'\npreset = 'jobs'\ntable = VALUE")]
 #[case::column("[[sources]]\nname = VALUE\nurl = 'sqlite://good.db'\npreset = 'jobs'\nkind_column = VALUE")]
-#[case::twins("[[sources]]\nname = VALUE\nurl = 'sqlite://a'\npreset = 'jobs'\n[[sources]]\nname = VALUE\nurl = 'sqlite://a'\npreset = 'jobs'")]
+#[case::twins(
+    "[[sources]]\nname = VALUE\nurl = 'sqlite://a'\npreset = 'jobs'\n[[sources]]\nname = VALUE\nurl = 'sqlite://a'\npreset = 'jobs'"
+)]
 #[case::risk("[kinds.VALUE]\nrisk = VALUE")]
 #[case::no_risk("[kinds.VALUE]\nstuck_after = '1m'")]
 #[case::duration("[kinds.VALUE]\nrisk = 'safe'\nstuck_after = VALUE")]

@@ -169,12 +169,18 @@ fn faults(case: &Case, checked: &Checked) -> Vec<String> {
         Ends::Unreachable => &[3],
         Ends::Either => &[0, 3],
     };
-    must(checked.code.is_some_and(|code| codes.contains(&code)), &format!("the exit code is one of {codes:?}"));
+    must(
+        checked.code.is_some_and(|code| codes.contains(&code)),
+        &format!("the exit code is one of {codes:?}"),
+    );
     must(!checked.err.contains("panicked"), "nothing panics");
     must(checked.took < TIME_MAX, "it takes little time");
     must(checked.requests > 0, "the provider was asked");
     must(checked.record_bytes < RECORD_BYTES_MAX, "little is kept on record");
-    must(checked.lines.iter().map(|line| line.to_string().len()).sum::<usize>() < 40_000, "little is printed");
+    must(
+        checked.lines.iter().map(|line| line.to_string().len()).sum::<usize>() < 40_000,
+        "little is printed",
+    );
     if cfg!(target_os = "linux") {
         must((1..MEMORY_KIB_MAX).contains(&checked.memory_kib), "it takes little memory");
     }

@@ -18,15 +18,15 @@ const CARD: &str = "5555555555554444";
 const CARD_ANSWERED: &str = "4000056655665556";
 const URL_PASSWORD: &str = "urlPassword-77aa88bb";
 const ERROR_TOKEN: &str = "errorToken-abc123def456";
-const SECRETS: [&str; 10] = [
-    TOKEN, PAIR, PAIR_PASSWORD, HOOK, PASSWORD, HOLDER, CARD, CARD_ANSWERED, URL_PASSWORD, ERROR_TOKEN,
-];
+const SECRETS: [&str; 10] =
+    [TOKEN, PAIR, PAIR_PASSWORD, HOOK, PASSWORD, HOLDER, CARD, CARD_ANSWERED, URL_PASSWORD, ERROR_TOKEN];
 
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for three in bytes.chunks(3) {
-        let bits = three.iter().fold(0_usize, |all, byte| all << 8 | usize::from(*byte)) << (8 * (3 - three.len()));
+        let bits =
+            three.iter().fold(0_usize, |all, byte| all << 8 | usize::from(*byte)) << (8 * (3 - three.len()));
         for place in 0..=three.len() {
             text.push(char::from(LETTERS[bits >> (18 - 6 * place) & 63]));
         }
@@ -60,7 +60,8 @@ fn spellings(secret: &str) -> Vec<(&'static str, String)> {
 /// What an artefact gives away.
 fn given_away(what: &str, bytes: &[u8]) -> Vec<String> {
     let holds = |spelled: &str| bytes.windows(spelled.len()).any(|window| window == spelled.as_bytes());
-    let all = SECRETS.iter().flat_map(|secret| spellings(secret).into_iter().map(move |spelled| (secret, spelled)));
+    let all =
+        SECRETS.iter().flat_map(|secret| spellings(secret).into_iter().map(move |spelled| (secret, spelled)));
     all.filter(|(_, (_, spelled))| holds(spelled))
         .map(|(secret, (how, _))| format!("{what} holds {secret} ({how})"))
         .collect()
@@ -84,18 +85,23 @@ fn a_secret_is_found_in_every_spelling() {
 /// Answers that echo what they were sent, and more.
 fn provider() -> Act {
     tells(|asked: &Asked| {
-        let authorization = asked.head.lines().find_map(|line| line.strip_prefix("authorization: ")).unwrap_or("");
+        let authorization =
+            asked.head.lines().find_map(|line| line.strip_prefix("authorization: ")).unwrap_or("");
         assert!(!authorization.is_empty(), "the secret was sent: {}", asked.head);
         if asked.head.starts_with("POST") {
             let said = format!("no, {authorization} is wrong; the body was {}", asked.body);
-            return answer("400 Bad", "", said);
+            let status = if asked.body.contains("pay-1") { "400 Bad" } else { "202 Taken" };
+            return answer(status, "", said);
         }
         let reference = asked.query("reference");
+        // Each provider knows the one secret that it was sent.
+        let sent = if authorization.starts_with("Bearer") { TOKEN } else { PAIR };
         let status = if reference == "inv-1" || reference == "pay-1" { "succeeded" } else { "failed" };
         if reference == "inv-4" {
-            let hex = spellings(TOKEN)[3].1.clone();
+            let hex = spellings(sent)[3].1.clone();
             let cut = format!(
-                r#"{{"error":"{authorization} is wrong","token":"{TOKEN}","holder":"{HOLDER}","hex":"{hex}","card":{CARD_ANSWERED},"address":"https://svc:{URL_PASSWORD}@host/","holder":{{"name":"{HOLDER}"#
+                r#"{{"error":"{authorization} is wrong","token":{},"holder":"{HOLDER}","hex":"{hex}","card":{CARD_ANSWERED},"address":"https://svc:{URL_PASSWORD}@host/","holder":{{"name":"{HOLDER}"#,
+                serde_json::Value::from(sent)
             );
             return answer("401 No", &format!("X-Echo: {authorization}\r\n"), cut);
         }
@@ -104,7 +110,7 @@ fn provider() -> Act {
                 "id": format!("ch-{reference}"), "reference": reference, "status": status, "amount": 1200, "currency": "eur",
                 "created": 1_800_000_000, "card": CARD_ANSWERED, "number": CARD_ANSWERED.parse::<u64>().unwrap(),
                 "note": format!("paid with {CARD_ANSWERED} by {authorization}"), "holder": HOLDER,
-                "echo": { "raw": authorization, "base64": base64(TOKEN.as_bytes()), "header": asked.head, "password": PASSWORD },
+                "echo": { "raw": authorization, "base64": base64(sent.as_bytes()), "header": asked.head, "password": PASSWORD },
                 "link": format!("https://svc:{URL_PASSWORD}@host/?token={ERROR_TOKEN}"),
             }],
             "has_more": false,
@@ -128,7 +134,7 @@ key = "id"
 status = "state"
 error = "error"
 payload = "args"
-version = ["state", "args"]
+version = ["state"]
 times = { format = "iso", updated = "updated_at" }
 state = [
     { is = "running", when = { state = ["running"] } },
@@ -205,8 +211,14 @@ fn stage() -> (World, Server) {
     }
     world.write("pair.secret", format!("{PAIR}\n"));
     std::fs::create_dir(world.path("presets")).unwrap();
-    let ledger = include_str!("../../../assets/presets/ledger.toml").replace("[limits]", "[limits]\n# short");
-    world.write("presets/basic.toml", ledger.replace(r#"name = "ledger""#, r#"name = "basic""#).replace(r#"kind = "bearer""#, "kind = \"basic\"\nsecret_is = \"user_and_password\""));
+    let ledger = include_str!("../../../assets/presets/ledger.toml");
+    world.write(
+        "presets/basic.toml",
+        ledger.replace(r#"name = "ledger""#, r#"name = "basic""#).replace(
+            "[auth]\nkind = \"bearer\"",
+            "[auth]\nkind = \"basic\"\nsecret_is = \"user_and_password\"",
+        ),
+    );
     world.write("config.toml", CONFIG.replace("BASE", &server.base));
     std::fs::create_dir(world.path("tmp")).unwrap();
     (world, server)
@@ -214,7 +226,10 @@ fn stage() -> (World, Server) {
 
 fn run(world: &World, arguments: &str) -> Ran {
     let mut command = world.command();
-    command.env("UNSTUCK_LEDGER_TOKEN", TOKEN).env("UNSTUCK_HOOK_TOKEN", HOOK).env("TMPDIR", world.path("tmp"));
+    command
+        .env("UNSTUCK_LEDGER_TOKEN", TOKEN)
+        .env("UNSTUCK_HOOK_TOKEN", HOOK)
+        .env("TMPDIR", world.path("tmp"));
     let words = arguments.split_whitespace().map(|word| word.replace('_', " "));
     let output = command.args(["--config", "config.toml"]).args(words).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -268,7 +283,12 @@ fn nothing_that_is_left_behind_holds_a_secret() {
         "audit export --format csv",
     ] {
         let ran = run(&world, arguments);
-        assert!(!ran.out.is_empty(), "{arguments} says nothing: {}", ran.err);
+        assert!(!(ran.out.is_empty() && ran.err.is_empty()), "{arguments} says nothing");
+        let code = match arguments.split_whitespace().nth(1) {
+            Some("pay-1" | "inv-4") => Some(1),
+            _ => Some(0),
+        };
+        assert_eq!(ran.code, code, "{arguments}: {}{}", ran.out, ran.err);
         search(&format!("stdout of {arguments}"), ran.out.as_bytes());
         search(&format!("stderr of {arguments}"), ran.err.as_bytes());
     }
@@ -304,7 +324,13 @@ fn on_a_terminal(world: &World) -> Vec<(String, Vec<u8>)> {
         ("UNSTUCK_PANIC_ON_KEY", "console"),
         ("TMPDIR", temporary.as_str()),
     ];
-    let start = Start { arguments: &arguments, size: (160, 50), environment: &environment, has_own_temporary: false, ..Start::default() };
+    let start = Start {
+        arguments: &arguments,
+        size: (160, 50),
+        environment: &environment,
+        has_own_temporary: false,
+        ..Start::default()
+    };
     let mut screens = Vec::new();
     // Only builds with debug assertions can be made to break.
     for (end, code) in [("\x03", 0), ("!", 101)] {

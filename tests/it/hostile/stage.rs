@@ -78,7 +78,12 @@ fn fill(path: &Path) {
         .execute_batch(&format!(
             "CREATE TABLE jobs (key, status, updated_at, last_error);
              CREATE TABLE {table} ({}, {}, {}, {}, {}, {});",
-            column("k"), column("s"), column("e"), column("p"), column("u"), column("q"),
+            column("k"),
+            column("s"),
+            column("e"),
+            column("p"),
+            column("u"),
+            column("q"),
         ))
         .unwrap();
     for (_, bytes) in texts() {
@@ -192,18 +197,26 @@ url = "{base}/hook"
 fn provider() -> Act {
     let all = all_in_one();
     tells(move |asked: &Asked| {
-        let head = |status: &str, headers: &str| answer(status, headers, format!("{{\"error\":{}}}", json(&all)));
+        let head =
+            |status: &str, headers: &str| answer(status, headers, format!("{{\"error\":{}}}", json(&all)));
         // What a header can hold: no control characters, but those of Latin-1.
         let header: String = all.chars().filter(|character| !character.is_ascii_control()).collect();
         if asked.head.starts_with("POST") {
             return head("400 Bad", &format!("X-Hostile: {header}\r\n"));
         }
         let reference: String =
-            url::form_urlencoded::parse(format!("r={}", asked.query("reference")).as_bytes()).map(|(_, value)| value.into_owned()).collect();
+            url::form_urlencoded::parse(format!("r={}", asked.query("reference")).as_bytes())
+                .map(|(_, value)| value.into_owned())
+                .collect();
         let effect = |id: &str, status: &str, currency: &str, created: &str| {
             let body = format!(
                 r#"{{"data":[{{"id":{},"reference":{},"status":{},"amount":1200,"currency":{},"created":{},"link":{}}}]}}"#,
-                json(id), json(&reference), json(status), json(currency), json(created), json(&format!("https://x/{all}"))
+                json(id),
+                json(&reference),
+                json(status),
+                json(currency),
+                json(created),
+                json(&format!("https://x/{all}"))
             );
             answer("200 OK", &format!("X-Hostile: {header}\r\n"), body)
         };
