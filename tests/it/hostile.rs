@@ -1,5 +1,6 @@
 //! Whatever means harm, from outside: texts, providers, and who looks for secrets afterwards.
 
+mod acts;
 #[cfg(unix)]
 mod console;
 mod harmless;

@@ -127,6 +127,7 @@ impl Target<'_> {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "how much a test does is nothing that the program reads")]
 fn number_of(variable: &str) -> Option<u64> {
     std::env::var(variable)
         .ok()
@@ -139,7 +140,7 @@ fn checksum(input: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Numbers from a seed: the same seed, the same inputs (SplitMix64).
+/// Numbers from a seed: the same seed, the same inputs (`SplitMix64`).
 pub struct Dice(pub u64);
 
 impl Dice {

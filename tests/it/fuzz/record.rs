@@ -47,7 +47,7 @@ impl Kept {
         let path = folder.path().join("audit.db");
         let entry = |number: usize| NewEntry {
             at: "2026-11-30T08:00:00Z".parse().unwrap(),
-            event: if number % 2 == 0 { Event::Checked } else { Event::Unmasked },
+            event: if number.is_multiple_of(2) { Event::Checked } else { Event::Unmasked },
             decision: None,
             source: "jobs".to_owned(),
             key: format!("inv-{number}"),

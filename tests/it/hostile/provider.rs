@@ -197,10 +197,10 @@ fn every_hostile_answer_is_unknown_soon_and_in_little_memory() {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let checked = check(case.operation, case.act.clone());
                     let line = format!(
-                        "{:<40} {:>5.1} s {:>7.1} MB {:>8} bytes on record {:>4} requests",
+                        "{:<40} {:>5.1} s {:>4} MB {:>8} bytes on record {:>4} requests",
                         case.name,
                         checked.took.as_secs_f64(),
-                        checked.memory_kib as f64 / 1024.0,
+                        checked.memory_kib / 1024,
                         checked.record_bytes,
                         checked.requests
                     );

@@ -119,73 +119,7 @@ fn provider() -> Act {
     })
 }
 
-const CONFIG: &str = r#"
-[audit]
-path = "audit.db"
-[receipts]
-path = "receipts.jsonl"
-[[sources]]
-name = "invoices"
-url = "sqlite://jobs.db"
-kind = "invoice"
-[sources.mapping]
-table = "invoices"
-key = "id"
-status = "state"
-error = "error"
-payload = "args"
-version = ["state"]
-times = { format = "iso", updated = "updated_at" }
-state = [
-    { is = "running", when = { state = ["running"] } },
-    { is = "failed", when = { state = ["failed"] } },
-    { is = "done", when = { state = ["done"] } },
-]
-[sources.mapping.decisions]
-late_writer = "unguarded"
-done = { leaves = "done", statements = [{ rows = 1, sql = "UPDATE {table} SET state = 'done', updated_at = :now WHERE {unchanged}" }] }
-retry = { leaves = "pending", statements = [{ rows = 1, sql = "UPDATE {table} SET state = 'queued', updated_at = :now WHERE {unchanged}" }] }
-[[sources]]
-name = "payouts"
-url = "sqlite://jobs.db"
-kind = "payout"
-[sources.mapping]
-table = "payouts"
-key = "id"
-status = "state"
-error = "error"
-payload = "args"
-version = ["state"]
-times = { format = "iso", updated = "updated_at" }
-state = [
-    { is = "running", when = { state = ["running"] } },
-    { is = "failed", when = { state = ["failed"] } },
-    { is = "done", when = { state = ["done"] } },
-]
-[kinds.invoice]
-risk = "check_first"
-check = "ledger.charge"
-reference = "{{ key }}"
-idempotency_key = "{{ key }}"
-mask = ["holder"]
-[kinds.payout]
-risk = "check_first"
-check = "basic.charge"
-reference = "{{ key }}"
-mask = ["holder"]
-[providers.ledger]
-base_url = "BASE"
-secret_env = "UNSTUCK_LEDGER_TOKEN"
-pace_per_second = 1000
-[providers.basic]
-base_url = "BASE"
-secret_file = "pair.secret"
-pace_per_second = 1000
-[escalation]
-url = "BASE/hook"
-secret_env = "UNSTUCK_HOOK_TOKEN"
-headers = { Authorization = "Bearer {{ secret }}" }
-"#;
+const CONFIG: &str = include_str!("../../fixtures/hostile/secrets.toml");
 
 /// The place: jobs with secrets in error and payload, and a provider that gives away what it gets.
 fn stage() -> (World, Server) {

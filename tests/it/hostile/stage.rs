@@ -29,7 +29,8 @@ pub const FILE: &str = "j\u{1b}[31m\u{9b}1m\u{202e}\u{200b}\u{7}=é";
 
 /// A text as TOML writes it.
 pub fn quoted(text: &str) -> String {
-    let escaped: String = text.chars().map(|character| format!("\\U{:08x}", character as u32)).collect();
+    let escaped =
+        text.chars().fold(String::new(), |all, character| format!("{all}\\U{:08x}", character as u32));
     format!("\"{escaped}\"")
 }
 

@@ -1,6 +1,7 @@
 //! What a hostile provider says, case by case.
 
-use super::server::{Act, After, Asked, answer, says, says_and_waits, says_for_ever, tells};
+use super::acts::{EMPTY, deflate_bomb, filled_with, list, ok, ours, packed, redirect, status, two_answers};
+use super::server::{Act, After, answer, says, says_and_waits, says_for_ever, tells};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,68 +27,6 @@ pub struct Case {
 
 fn case(name: &'static str, ends: Ends, act: Act) -> Case {
     Case { name, operation: "list", ends, act }
-}
-
-const EMPTY: &str = r#"{"data":[],"has_more":false}"#;
-/// As much as the program reads of one answer, and a little less.
-const NEARLY_4_MIB: usize = 4 * 1024 * 1024 - 1000;
-
-fn ok(body: impl AsRef<[u8]>) -> Act {
-    says(answer("200 OK", "Content-Type: application/json\r\n", body))
-}
-
-fn status(line: &str) -> Act {
-    says(answer(line, "", EMPTY))
-}
-
-fn redirect(to: &str) -> Act {
-    says(answer("302 Found", &format!("Location: {to}\r\n"), EMPTY))
-}
-
-/// A good answer whose effects are made for each request.
-fn list(effects: impl Fn(&Asked) -> String + Send + Sync + 'static, more: bool) -> Act {
-    tells(move |asked| answer("200 OK", "", format!(r#"{{"data":[{}],"has_more":{more}}}"#, effects(asked))))
-}
-
-/// An answer with one effect of ours that has these further fields.
-fn ours(fields: impl Into<String>) -> Act {
-    let fields = fields.into();
-    list(move |asked| format!(r#"{{"reference":"{}",{fields}}}"#, asked.query("reference")), false)
-}
-
-/// Some four megabytes of a piece, as the items of a list.
-fn filled_with(piece: &str) -> Act {
-    let items = vec![piece; NEARLY_4_MIB / (piece.len() + 1)].join(",");
-    ok(format!(r#"{{"data":[{items}],"has_more":false}}"#))
-}
-
-/// Hundreds of megabytes of one letter, as deflate writes them: one literal, then repeats of 258, in the fixed code.
-fn deflate_bomb() -> Vec<u8> {
-    /// A final block in the fixed code; the letter `a`; the bits of "258 again, from one before" follow.
-    const BEGIN: &str = "110" /* final, fixed */;
-    const LETTER: &str = "10010001";
-    const AGAIN: &str = "1100010100000";
-    let bits =
-        BEGIN.chars().chain(LETTER.chars()).chain(AGAIN.chars().cycle()).take(8 * (NEARLY_4_MIB - 100));
-    let (mut bytes, mut byte, mut count) = (Vec::with_capacity(NEARLY_4_MIB), 0_u8, 0);
-    for bit in bits {
-        byte |= u8::from(bit == '1') << count;
-        count += 1;
-        if count == 8 {
-            bytes.push(byte);
-            (byte, count) = (0, 0);
-        }
-    }
-    bytes
-}
-
-fn packed(encoding: &str, head: &[u8]) -> Act {
-    says(answer("200 OK", &format!("Content-Encoding: {encoding}\r\n"), [head, &deflate_bomb()].concat()))
-}
-
-/// Two whole answers to one question, on a connection that stays open.
-fn two_answers(first: Vec<u8>, second: Vec<u8>) -> Act {
-    tells(move |_| [first.as_slice(), second.as_slice()].concat())
 }
 
 /// Every case.
@@ -245,8 +184,8 @@ pub fn cases() -> Vec<Case> {
             "half a million names",
             Either,
             ok(format!(
-                "{{{}\"data\":[],\"has_more\":false}}",
-                (0..350_000).map(|n| format!("\"{n:x}\":1,")).collect::<String>()
+                "{{{},\"data\":[],\"has_more\":false}}",
+                (0..350_000).map(|n| format!("\"{n:x}\":1")).collect::<Vec<_>>().join(",")
             )),
         ),
         case(
