@@ -76,6 +76,7 @@ pub fn found(number: usize) -> Found {
     };
     Found {
         risk: if is_mail { Risk::CheckFirst } else { Risk::Financial },
+        mask: Vec::new(),
         reference: Ok(key.into()),
         clock_gap: TimeDelta::zero(),
         finding,

@@ -60,10 +60,17 @@ pub fn is_hidden_name(name: &str, named: &[String]) -> bool {
 }
 
 /// A text that may be JSON: masked field by field where it is, else by what it looks like.
-pub fn mask_document(text: &str, named: &[String]) -> String {
+pub fn mask_document<'text>(text: &'text str, named: &[String]) -> Cow<'text, str> {
+    // Without a name there is nothing to go by but the looks.
+    if !text.contains('"') {
+        return mask_text(text);
+    }
     match serde_json::from_str::<Value>(text) {
-        Ok(value @ (Value::Object(_) | Value::Array(_))) => mask_json(&value, named).to_string(),
-        _ => mask_text(&mask_members(text, named)).into_owned(),
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => mask_json(&value, named).to_string().into(),
+        _ => match mask_members(text, named) {
+            Cow::Borrowed(text) => mask_text(text),
+            Cow::Owned(text) => mask_text(&text).into_owned().into(),
+        },
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Found {
     pub finding: Finding,
     /// What a wrong decision costs.
     pub risk: Risk,
+    /// Names of fields that its policy hides, in its error too.
+    pub mask: Vec<String>,
     /// What the provider knows the item by, or why that cannot be said.
     pub reference: Result<Arc<str>, Arc<str>>,
     /// How far the source's clock is ahead of ours.
@@ -210,7 +212,7 @@ fn refer(
         let fields = template_fields(&finding.item, row, payload);
         kind.reference.render(&fields).map(Arc::from).map_err(Arc::from)
     };
-    Found { risk: kind.policy.risk, reference, clock_gap, finding }
+    Found { risk: kind.policy.risk, mask: kind.policy.mask.clone(), reference, clock_gap, finding }
 }
 
 /// The payload as JSON, where it is JSON.

@@ -2,7 +2,8 @@
 //!
 //! Every target begins with its kept inputs (`tests/fixtures/corpus/TARGET/`), each of them as it is, and goes on with
 //! changed ones. `UNSTUCK_FUZZ_INPUTS` says how many, `UNSTUCK_FUZZ_SEED` which; without them it is always the same few.
-//! An input that breaks a promise is kept under `target/fuzz/`; copied into the corpus, it is tried first from then on.
+//! An input that breaks a promise is kept under `target/fuzz/`; copied into the corpus, it is tried first from then on. What a
+//! target is trying lies there as `TARGET-at-work`, for an input that ends the whole process.
 
 mod answers;
 mod engine;

@@ -12,4 +12,4 @@ mod stage;
 mod table;
 mod text;
 
-pub use harmless::{is_formula, is_harmless};
+pub use harmless::{highest_stack, is_formula, is_harmless};

@@ -104,6 +104,11 @@ impl Target<'_> {
     }
 
     fn try_one(&self, input: &[u8], which: &str) {
+        // An input that ends the whole process (a stack that overflows) is told by nobody: it is left lying there.
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/fuzz");
+        let at_work = folder.join(format!("{}-at-work", self.name));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(&at_work, input).unwrap();
         let began = Instant::now();
         let came_to = std::panic::catch_unwind(|| (self.promise)(input));
         let took = began.elapsed();
@@ -113,9 +118,7 @@ impl Target<'_> {
             Ok(Err(sentence)) => sentence,
             Err(_) => "it panicked".to_owned(),
         };
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/fuzz");
         let kept_as = folder.join(format!("{}-{:016x}", self.name, checksum(input)));
-        std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(&kept_as, input).unwrap();
         panic!(
             "{}: {which}: {broken}\n  input: {}\n  kept as {}; copied into {} it is tried first",

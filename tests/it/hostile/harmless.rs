@@ -20,6 +20,12 @@ pub fn assert_harmless(what: &str, text: &str) {
     assert_eq!(odd, Vec::<char>::new(), "{what}: {text:?}");
 }
 
+/// The longest run of characters that take no room of their own: marks upon marks, over the lines around them.
+pub fn highest_stack(text: &str) -> usize {
+    let takes_no_room = |character: char| unicode_width::UnicodeWidthChar::width(character) == Some(0);
+    text.split(|character| !takes_no_room(character)).map(|marks| marks.chars().count()).max().unwrap_or(0)
+}
+
 /// Whether a spreadsheet may run a cell, also one that drops leading space, or that takes wide signs for narrow ones.
 pub fn is_formula(cell: &str) -> bool {
     let begin = cell.trim_start().chars().next();

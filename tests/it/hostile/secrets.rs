@@ -125,7 +125,7 @@ const CONFIG: &str = include_str!("../../fixtures/hostile/secrets.toml");
 fn stage() -> (World, Server) {
     let (world, server) = (World::new(), Server::start(provider()));
     let error = format!(
-        "401 at https://svc:{URL_PASSWORD}@api.example.com/v1: Authorization: Bearer {ERROR_TOKEN} was refused for card {CARD}; Read timed out"
+        "401 at https://svc:{URL_PASSWORD}@api.example.com/v1: Authorization: Bearer {ERROR_TOKEN} was refused for card {CARD}: {{\"holder\":\"{HOLDER}\"}}; Read timed out"
     );
     let payload = serde_json::json!({
         "password": PASSWORD, "card": CARD, "holder": HOLDER, "list": [{ "api_token": ERROR_TOKEN, "note": format!("card {CARD}") }],
