@@ -77,10 +77,10 @@ impl Method {
     }
 }
 
-/// How long a path may be, and how many brackets and signs it may have: its parser calls itself for each, and a stack that
-/// overflows ends the whole program.
+/// How long a path may be, and how many brackets and signs it may have: its parser calls itself for each, takes twice as long
+/// for each that stands in another, and a stack that overflows ends the whole program.
 const PATH_BYTES_MAX: usize = 200;
-const PATH_DEPTH_MAX: usize = 20;
+const PATH_DEPTH_MAX: usize = 8;
 
 /// A path into JSON (RFC 9535), parsed when the preset is loaded.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! A provider that means harm: every answer that is not one is `unknown`, soon, and in little memory.
 
-use super::server::{Act, Server};
+use super::server::{Act, Server, answer, tells};
 use super::table::{Case, Ends, cases};
 use crate::world::{TABLES, World};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::process::{Child, Stdio};
 use std::sync::Mutex;
@@ -95,8 +96,11 @@ struct Checked {
 }
 
 fn check(operation: &str, act: Act) -> Checked {
+    check_in(&World::new(), operation, act)
+}
+
+fn check_in(world: &World, operation: &str, act: Act) -> Checked {
     let server = Server::start(act);
-    let world = World::new();
     world.database("jobs.db", &format!("{TABLES}{ROWS}"));
     std::fs::create_dir(world.path("presets")).unwrap();
     world.write("presets/hostile.toml", PRESET);
@@ -230,11 +234,30 @@ fn a_provider_that_means_well_is_understood() {
     ] {
         let checked = check(
             "list",
-            super::server::tells(move |asked| {
-                super::server::answer("200 OK", "", body.replace("REFERENCE", &asked.query("reference")))
-            }),
+            tells(move |asked| answer("200 OK", "", body.replace("REFERENCE", &asked.query("reference")))),
         );
         assert_eq!((checked.code, checked.err.as_str()), (Some(0), ""));
         assert_eq!(each(&checked, "verdict"), vec![verdict; 4]);
     }
+}
+
+/// A question that is asked again has two answers: each is kept, beside its own hash.
+#[test]
+fn each_kept_answer_stands_beside_its_own_hash() {
+    let bodies = [r#"{"error":"busy"}"#, r#"{"data":[],"has_more":false}"#];
+    let world = World::new();
+    let seen: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let answers = tells(move |asked| {
+        let reference = asked.query("reference");
+        let mut seen = seen.lock().unwrap();
+        let is_first = !seen.contains(&reference);
+        seen.push(reference);
+        if is_first { answer("500 Oops", "", bodies[0]) } else { answer("200 OK", "", bodies[1]) }
+    });
+    let checked = check_in(&world, "list", answers);
+    assert_eq!((checked.code, each(&checked, "verdict")), (Some(0), vec![&json!("not_found"); 4]));
+    let exported = world.run("audit export --format json --audit-file audit.db").json();
+    let hash = |body: &str| unstuck::domain::cell::hex(&Sha256::digest(body));
+    let kept = json!(bodies.map(|body| json!({ "sha256": hash(body), "text": body })));
+    assert_eq!(exported.iter().map(|line| &line["attachments"]).collect::<Vec<_>>(), vec![&kept; 4]);
 }
