@@ -43,7 +43,8 @@ pub fn mask_json(value: &Value, named: &[String]) -> Value {
             Value::Object(shown.collect())
         }
         Value::Array(values) => Value::Array(values.iter().map(|inner| mask_json(inner, named)).collect()),
-        Value::String(text) => Value::String(mask_text(text).into_owned()),
+        // JSON within JSON, and a row's text with a piece of it, are no hiding places.
+        Value::String(text) => Value::String(mask_document(text, named).into_owned()),
         Value::Number(number) if holds_card_number(&number.to_string()) => MASK.into(),
         Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
     }
@@ -66,7 +67,11 @@ pub fn mask_document<'text>(text: &'text str, named: &[String]) -> Cow<'text, st
         return mask_text(text);
     }
     match serde_json::from_str::<Value>(text) {
-        Ok(value @ (Value::Object(_) | Value::Array(_))) => mask_json(&value, named).to_string().into(),
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => {
+            let shown = mask_json(&value, named);
+            // Where nothing is hidden a text stays as it was written; of a name that stands twice the parser kept the last.
+            if shown == value { mask_members(text, named) } else { shown.to_string().into() }
+        }
         _ => match mask_members(text, named) {
             Cow::Borrowed(text) => mask_text(text),
             Cow::Owned(text) => mask_text(&text).into_owned().into(),
@@ -296,6 +301,18 @@ mod tests {
     #[case::name_alone(r#"{"holder""#, r#"{"holder""#)]
     #[case::bracket_alone(r#"{"holder":]"#, r#"{"holder":"••••"]"#)]
     fn a_named_field_is_hidden_in_pieces_of_json_too(#[case] raw: &str, #[case] shown: &str) {
+        assert_eq!(mask_document(raw, &["holder".to_owned()]), shown);
+    }
+
+    #[rstest]
+    #[case::within_a_text(r#"{"a":"{\"holder\":\"Ana\"}"}"#, r#"{"a":"{\"holder\":\"••••\"}"}"#)]
+    #[case::within_a_sentence(
+        r#"{"a":"got {\"holder\":\"Ana\"}."}"#,
+        r#"{"a":"got {\"holder\":\"••••\"}."}"#
+    )]
+    #[case::as_it_was(r#"{ "next_token": "abc", "a" : "{ }" }"#, r#"{ "next_token": "abc", "a" : "{ }" }"#)]
+    #[case::a_name_twice(r#"{"a":{"holder":"Ana"},"a":1}"#, r#"{"a":{"holder":"••••"},"a":1}"#)]
+    fn json_is_masked_at_every_depth_and_else_left_alone(#[case] raw: &str, #[case] shown: &str) {
         assert_eq!(mask_document(raw, &["holder".to_owned()]), shown);
     }
 
