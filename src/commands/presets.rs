@@ -2,6 +2,7 @@
 
 use super::arguments::{Common, Presets};
 use super::failure::{Exit, Failure};
+use crate::domain::text::clean;
 use crate::output::{json, say};
 use crate::preset::catalogue::{Catalogue, built_in_text};
 use serde::Serialize;
@@ -53,11 +54,14 @@ pub(super) fn run(common: &Common, arguments: &Presets) -> Result<Exit, Failure>
             let verified = if line.verified_with.is_empty() {
                 "not yet".to_owned()
             } else {
-                line.verified_with.join(", ")
+                clean(&line.verified_with.join(", "))
             };
             say::line(format_args!(
                 "{:<9} {:<18} {}\n{:28} verified with: {verified}",
-                line.preset_type, line.name, line.title, ""
+                line.preset_type,
+                clean(line.name),
+                clean(line.title),
+                ""
             ))?;
         }
     }

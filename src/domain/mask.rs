@@ -43,7 +43,8 @@ pub fn mask_json(value: &Value, named: &[String]) -> Value {
             Value::Object(shown.collect())
         }
         Value::Array(values) => Value::Array(values.iter().map(|inner| mask_json(inner, named)).collect()),
-        Value::String(text) => Value::String(mask_text(text).into_owned()),
+        // JSON within JSON, and a row's text with a piece of it, are no hiding places.
+        Value::String(text) => Value::String(mask_document(text, named).into_owned()),
         Value::Number(number) if holds_card_number(&number.to_string()) => MASK.into(),
         Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
     }
@@ -60,11 +61,80 @@ pub fn is_hidden_name(name: &str, named: &[String]) -> bool {
 }
 
 /// A text that may be JSON: masked field by field where it is, else by what it looks like.
-pub fn mask_document(text: &str, named: &[String]) -> String {
-    match serde_json::from_str::<Value>(text) {
-        Ok(value @ (Value::Object(_) | Value::Array(_))) => mask_json(&value, named).to_string(),
-        _ => mask_text(text).into_owned(),
+pub fn mask_document<'text>(text: &'text str, named: &[String]) -> Cow<'text, str> {
+    // Without a name there is nothing to go by but the looks.
+    if !text.contains('"') {
+        return mask_text(text);
     }
+    match serde_json::from_str::<Value>(text) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => {
+            let shown = mask_json(&value, named);
+            // Where nothing is hidden a text stays as it was written; of a name that stands twice the parser kept the last.
+            if shown == value { mask_members(text, named) } else { shown.to_string().into() }
+        }
+        _ => match mask_members(text, named) {
+            Cow::Borrowed(text) => mask_text(text),
+            Cow::Owned(text) => mask_text(&text).into_owned().into(),
+        },
+    }
+}
+
+/// Hides the values of hidden names in a text that only has pieces of JSON: an answer that broke off, a log line.
+fn mask_members<'text>(text: &'text str, named: &[String]) -> Cow<'text, str> {
+    let mut shown = String::new();
+    let (mut done, mut at) = (0, 0);
+    while let Some(quote) = text[at..].find('"').map(|found| at + found) {
+        let end = string_end(text, quote);
+        at = end;
+        let rest = text[end..].trim_start();
+        let Some(value) = rest.strip_prefix(':').map(str::trim_start) else { continue };
+        let name = serde_json::from_str::<String>(&text[quote..end]);
+        if value.is_empty() || !name.is_ok_and(|name| is_hidden_name(&name, named)) {
+            continue;
+        }
+        let begin = text.len() - value.len();
+        let end = value_end(text, begin);
+        // `null` hides nothing, and says that there is nothing.
+        if &text[begin..end] != "null" {
+            shown.push_str(&text[done..begin]);
+            shown.push_str(&format!("\"{MASK}\""));
+            done = end;
+        }
+        at = end;
+    }
+    if done == 0 { text.into() } else { (shown + &text[done..]).into() }
+}
+
+/// The end of the string whose quote stands there: behind its other quote, or where the text ends.
+fn string_end(text: &str, quote: usize) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(quote + 1) {
+        match byte {
+            b'"' if !escaped => return at + 1,
+            b'\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    text.len()
+}
+
+/// The end of the value that begins there, with everything in it; where the text ends if the value does not.
+fn value_end(text: &str, begin: usize) -> usize {
+    let (mut depth, mut at) = (0_usize, begin);
+    while let Some(byte) = text.as_bytes().get(at) {
+        match byte {
+            b'"' => at = string_end(text, at) - 1,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' | b',' if depth == 0 => return at,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
+            return at;
+        }
+    }
+    text.len()
 }
 
 /// A text with card numbers, bearer tokens, well-known key shapes and `name=value` secrets hidden.
@@ -216,6 +286,34 @@ mod tests {
     #[case::key("invoice:7:2026-05", "invoice:7:2026-05")]
     fn texts_keep_their_meaning_without_their_secrets(#[case] raw: &str, #[case] shown: &str) {
         assert_eq!(mask_text(raw), shown);
+    }
+
+    #[rstest]
+    #[case::broken_off(r#"{"holder":"Ana Lop"#, r#"{"holder":"••••""#)]
+    #[case::broken_off_later(r#"{"holder":"Ana","n":[1,"#, r#"{"holder":"••••","n":[1,"#)]
+    #[case::object(r#"{"holder":{"name":"Ana","a":[1,"]"]},"n":1"#, r#"{"holder":"••••","n":1"#)]
+    #[case::object_broken_off(r#"{"n":1,"Holder":{"name":"Ana""#, r#"{"n":1,"Holder":"••••""#)]
+    #[case::number(r#"{"pin":1234, "n":1"#, r#"{"pin":"••••", "n":1"#)]
+    #[case::quotes(r#"{"holder" : "Ana \"L\" \\", "n":1"#, r#"{"holder" : "••••", "n":1"#)]
+    #[case::escaped_name(r#"{"h\u006flder":"Ana","n":"#, r#"{"h\u006flder":"••••","n":"#)]
+    #[case::null(r#"{"holder":null,"n":"#, r#"{"holder":null,"n":"#)]
+    #[case::log_line(r#"400 Bad: {"holder":"Ana"} said"#, r#"400 Bad: {"holder":"••••"} said"#)]
+    #[case::name_alone(r#"{"holder""#, r#"{"holder""#)]
+    #[case::bracket_alone(r#"{"holder":]"#, r#"{"holder":"••••"]"#)]
+    fn a_named_field_is_hidden_in_pieces_of_json_too(#[case] raw: &str, #[case] shown: &str) {
+        assert_eq!(mask_document(raw, &["holder".to_owned()]), shown);
+    }
+
+    #[rstest]
+    #[case::within_a_text(r#"{"a":"{\"holder\":\"Ana\"}"}"#, r#"{"a":"{\"holder\":\"••••\"}"}"#)]
+    #[case::within_a_sentence(
+        r#"{"a":"got {\"holder\":\"Ana\"}."}"#,
+        r#"{"a":"got {\"holder\":\"••••\"}."}"#
+    )]
+    #[case::as_it_was(r#"{ "next_token": "abc", "a" : "{ }" }"#, r#"{ "next_token": "abc", "a" : "{ }" }"#)]
+    #[case::a_name_twice(r#"{"a":{"holder":"Ana"},"a":1}"#, r#"{"a":{"holder":"••••"},"a":1}"#)]
+    fn json_is_masked_at_every_depth_and_else_left_alone(#[case] raw: &str, #[case] shown: &str) {
+        assert_eq!(mask_document(raw, &["holder".to_owned()]), shown);
     }
 
     #[test]

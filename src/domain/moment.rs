@@ -109,9 +109,7 @@ pub fn read(cell: &Cell, format: TimeFormat, zone: Zone) -> Reading {
         (Cell::Null, _) => Reading::Missing,
         (Cell::Text(text), _) if text.trim().is_empty() => unreadable(cell, "empty text"),
         (Cell::Text(text), TimeFormat::Iso) => read_iso(text, zone),
-        (Cell::Integer(_) | Cell::Real(_), TimeFormat::Iso) => {
-            Reading::UnitUnclear(cell.to_plain().unwrap_or_default())
-        }
+        (Cell::Integer(_) | Cell::Real(_), TimeFormat::Iso) => Reading::UnitUnclear(cut(&cell.shown())),
         // Julian days have seven digits: an i32 holds any that is believed.
         (Cell::Integer(number), TimeFormat::Julian) => match i32::try_from(*number) {
             Ok(days) => read_julian(cell, f64::from(days)),

@@ -2,17 +2,31 @@
 //!
 //! Drawing libraries drop some control characters and keep others; this gate does not rely on them.
 
-/// The text with every control, escape, direction and zero-width character made visible.
+use unicode_width::UnicodeWidthChar;
+
+/// The most marks on one letter: more are no writing, and would paint over the lines around it.
+const MARKS_MAX: usize = 8;
+
+/// The text with every control, escape, direction and zero-width character made visible, and marks beyond a few on one
+/// letter spelled out.
 ///
 /// Line breaks and tabs become signs too: a key with a line break must not look like two keys.
 pub fn clean(text: &str) -> String {
-    if text.chars().all(is_plain) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
     }
-    text.chars().fold(String::with_capacity(text.len() + 8), |mut shown, character| {
-        push_visible(&mut shown, character);
-        shown
-    })
+    let mut shown = String::with_capacity(text.len() + 8);
+    let mut marks = 0;
+    for character in text.chars() {
+        let is_mark = !character.is_ascii() && character.width() == Some(0);
+        marks = if is_mark { marks + 1 } else { 0 };
+        if marks > MARKS_MAX {
+            push_spelled(&mut shown, character);
+        } else {
+            push_visible(&mut shown, character);
+        }
+    }
+    shown
 }
 
 /// The text cleaned line by line, so that a traceback keeps its shape.
@@ -34,6 +48,15 @@ pub fn clean_cut(text: &str, chars_max: usize) -> String {
         shown.push('…');
     }
     shown
+}
+
+/// The text cleaned, as a cell of a spreadsheet: one that would be run as a formula begins with an apostrophe.
+///
+/// Some programs drop leading space, and some take the wide signs for the narrow ones.
+pub fn clean_for_sheet(text: &str) -> String {
+    const BEGIN_FORMULA: [char; 11] = ['=', '+', '-', '@', '＝', '＋', '－', '＠', '⇥', '␍', '⏎'];
+    let shown = clean(text);
+    if shown.trim_start().starts_with(BEGIN_FORMULA) { format!("'{shown}") } else { shown }
 }
 
 /// The same JSON with every character that may not be shown as a `\u` escape: nothing hidden, and nothing lost.
@@ -84,9 +107,13 @@ fn push_visible(shown: &mut String, character: char) {
         '\r' => shown.push('␍'),
         '\u{0}'..='\u{1f}' => shown.push(char::from_u32(0x2400 + character as u32).unwrap_or('?')),
         '\u{7f}' => shown.push('␡'),
-        hidden if !is_plain(hidden) => shown.push_str(&format!("<U+{:04X}>", hidden as u32)),
+        hidden if !is_plain(hidden) => push_spelled(shown, hidden),
         plain => shown.push(plain),
     }
+}
+
+fn push_spelled(shown: &mut String, character: char) {
+    shown.push_str(&format!("<U+{:04X}>", character as u32));
 }
 
 /// Direction marks, zero-width characters, separators and tags: nothing a person can see, much a terminal obeys.
@@ -111,8 +138,26 @@ mod tests {
     #[case::zero_width("a\u{200b}b", "a<U+200B>b")]
     #[case::line_break("a\r\nb\tc", "a␍⏎b⇥c")]
     #[case::nul("a\0b", "a␀b")]
+    #[case::marks("e\u{301}\u{323} क्षि", "e\u{301}\u{323} क्षि")]
+    #[case::a_stack_of_marks(
+        "z\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}x",
+        "z\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}<U+0301>x"
+    )]
     fn hidden_characters_become_signs(#[case] raw: &str, #[case] shown: &str) {
         assert_eq!(clean(raw), shown);
+    }
+
+    #[rstest]
+    #[case::equals("=1+1", "'=1+1")]
+    #[case::minus("-2", "'-2")]
+    #[case::at("@x", "'@x")]
+    #[case::tab("\t=1", "'⇥=1")]
+    #[case::line_break("\n=1", "'⏎=1")]
+    #[case::space("  =1", "'  =1")]
+    #[case::wide("＝1", "'＝1")]
+    #[case::plain("inv-1", "inv-1")]
+    fn formulas_are_texts(#[case] raw: &str, #[case] shown: &str) {
+        assert_eq!(clean_for_sheet(raw), shown);
     }
 
     proptest! {

@@ -1,13 +1,7 @@
 //! CSV that a sheet shows and does not execute.
 
 use super::FindingLine;
-use crate::domain::text::clean;
-
-/// A text as a cell: hidden characters visible, and no formula at its beginning.
-pub fn cell(text: &str) -> String {
-    let shown = clean(text);
-    if shown.starts_with(['=', '+', '-', '@', '⇥', '␍']) { format!("'{shown}") } else { shown }
-}
+use crate::domain::text::clean_for_sheet as cell;
 
 /// The columns of findings.
 const COLUMNS: [&str; 19] = [
@@ -70,20 +64,4 @@ pub fn row(line: &FindingLine<'_>) -> String {
         cell(&check.map(|check| check.reasons.join(" ")).unwrap_or_default()),
         check.map(|check| check.checked_at.clone()).unwrap_or_default(),
     ])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case("=1+1", "'=1+1")]
-    #[case("-2", "'-2")]
-    #[case("@x", "'@x")]
-    #[case("\t=1", "'⇥=1")]
-    #[case("inv-1", "inv-1")]
-    fn formulas_are_texts(#[case] raw: &str, #[case] shown: &str) {
-        assert_eq!(cell(raw), shown);
-    }
 }

@@ -1,7 +1,7 @@
 //! A finding, with what a check said of it, as it leaves the program.
 
 use crate::domain::finding::FindingKind;
-use crate::domain::mask::mask_text;
+use crate::domain::mask::mask_document;
 use crate::domain::moment::stamp;
 use crate::domain::verdict::Verdict;
 use crate::workflow::{Checked, Found};
@@ -76,7 +76,7 @@ impl<'a> FindingLine<'a> {
             finding: Some(finding.kind.as_str()),
             age_seconds: finding.age.map(|age| age.num_seconds()),
             attempts: item.attempts,
-            last_error: item.last_error.text().map(mask_text),
+            last_error: item.last_error.text().map(|text| mask_document(text, &found.mask)),
             error_class: finding.error.as_ref().map(|sorted| sorted.class.as_str()),
             reference: found.reference.as_deref().ok(),
             risk: found.risk.as_str(),

@@ -11,6 +11,10 @@ pub type Fields = BTreeMap<String, Value>;
 /// How many steps a template may take: presets are data, and data does not loop.
 const FUEL_STEPS: u64 = 10_000;
 const NAME: &str = "template";
+/// How long an expression may be, how deep its brackets may stand in each other, and how many blocks there may be: the
+/// parser calls itself for each level and each sign, and a stack that overflows ends the whole program.
+const EXPRESSION_BYTES_MAX: usize = 200;
+const DEPTH_MAX: usize = 20;
 
 /// A parsed template. A field that is missing or NULL is an error, never an empty text: a question for an empty
 /// reference would find nothing, and that nothing would be false.
@@ -38,6 +42,14 @@ impl Template {
     /// # Errors
     /// A sentence saying where it is wrong.
     pub fn parse(source: &str) -> Result<Self, String> {
+        let plain = !source.contains(['{', '}']);
+        if !plain && (longest_expression(source) > EXPRESSION_BYTES_MAX || depth(source) > DEPTH_MAX) {
+            return Err(format!(
+                "the template `{}` has an expression of more than {EXPRESSION_BYTES_MAX} bytes, or more than {DEPTH_MAX} \
+                 brackets in each other",
+                crate::domain::text::clean_cut(source, 80)
+            ));
+        }
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
@@ -52,7 +64,7 @@ impl Template {
         Ok(Self {
             environment: Arc::new(environment),
             source: source.into(),
-            plain: !source.contains(['{', '}']),
+            plain,
             only_field: only_field(source),
             uses_payload: used.contains("payload"),
         })
@@ -89,6 +101,53 @@ impl Template {
             .and_then(|template| template.render(fields))
             .map_err(|fault| format!("`{}` cannot be filled in: {}", self.source, root_of(&fault)))
     }
+}
+
+/// The length of the longest `{{ … }}` or `{% … %}`; one that is never closed goes to the end.
+fn longest_expression(source: &str) -> usize {
+    let (mut rest, mut longest) = (source, 0);
+    while let Some(begin) = ["{{", "{%"].iter().filter_map(|open| rest.find(open)).min() {
+        let inside = &rest[begin + 2..];
+        let end = expression_end(inside);
+        longest = longest.max(end);
+        rest = &inside[end..];
+    }
+    longest
+}
+
+/// Where an expression ends: at its closing sign, outside of quotes.
+fn expression_end(inside: &str) -> usize {
+    let (mut quote, mut escaped, mut before) = (None, false, b' ');
+    for (at, byte) in inside.bytes().enumerate() {
+        match quote {
+            Some(open) => {
+                if byte == open && !escaped {
+                    quote = None;
+                }
+                escaped = byte == b'\\' && !escaped;
+            }
+            None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
+            None if byte == b'}' && matches!(before, b'}' | b'%') => return at,
+            None => {}
+        }
+        before = byte;
+    }
+    inside.len()
+}
+
+/// How deep brackets and blocks stand in each other at most; one that is never closed counts to the end.
+fn depth(source: &str) -> usize {
+    let blocks = source.matches("{%").count();
+    let (mut now, mut most) = (0_usize, 0);
+    for byte in source.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => now += 1,
+            b')' | b']' | b'}' => now = now.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(now);
+    }
+    most.max(blocks)
 }
 
 /// The name in `{{ name }}`, where a template is nothing else.
@@ -158,6 +217,22 @@ mod tests {
         let template =
             Template::parse("{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}");
         assert!(template.unwrap().render(&fields()).is_err());
+    }
+
+    #[rstest]
+    #[case::brackets(format!("{{{{ {}key{} }}}}", "(".repeat(99), ")".repeat(99)))]
+    #[case::signs(format!("{{{{ {}1 }}}}", "-".repeat(5_000)))]
+    #[case::filters(format!("{{{{ key{} }}}}", "|upper".repeat(2_000)))]
+    #[case::quotes(format!("{{{{ '}}}}' ~ {}1 }}}}", "-".repeat(5_000)))]
+    #[case::blocks(format!("{}x{}", "{% if key %}".repeat(99), "{% endif %}".repeat(99)))]
+    fn a_template_that_would_overflow_the_stack_is_refused(#[case] source: String) {
+        assert!(Template::parse(&source).unwrap_err().contains("brackets in each other"));
+    }
+
+    #[test]
+    fn a_long_text_around_short_expressions_is_fine() {
+        let source = format!("{}{{{{ key }}}} - {{{{ '}}' }}}}", "text \"- ".repeat(1_000));
+        assert!(Template::parse(&source).unwrap().render(&fields()).unwrap().ends_with("inv-1 - }"));
     }
 
     #[test]

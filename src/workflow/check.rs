@@ -5,6 +5,7 @@ use crate::domain::advice::{Advice, Advised, advise};
 use crate::domain::attempt::{Attempts, KeyProtection};
 use crate::domain::audit::{Attachment, Entry, Event, NewEntry};
 use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind};
+use crate::domain::mask::mask_document;
 use crate::domain::moment::stamp;
 use crate::domain::money::Money;
 use crate::domain::verdict::{Judgement, Verdict, judge};
@@ -188,7 +189,7 @@ pub(super) fn checked_json(found: &Found, checked: &Checked) -> serde_json::Valu
         "kind": &*item.kind,
         "status": &*item.status,
         "finding": found.finding.kind.as_str(),
-        "last_error": item.last_error.text().map(crate::domain::mask::mask_text),
+        "last_error": item.last_error.text().map(|text| mask_document(text, &found.mask)),
         "reference": found.reference.as_deref().ok(),
         "verdict": checked.verdict().as_str(),
         "effects": checked.judgement.happened_count(),
@@ -203,7 +204,9 @@ pub(super) fn checked_json(found: &Found, checked: &Checked) -> serde_json::Valu
 /// The answers to keep beside the chain.
 pub(super) fn attachments_of(checked: &Checked) -> Vec<Attachment> {
     let Some(evidence) = &checked.evidence else { return Vec::new() };
-    let hashes = evidence.asked.iter().filter_map(|asked| asked.tries.last()?.body_sha256.clone());
+    // Every answer with a body is kept, also that of a try that was made again: in the same order, so each has its own hash.
+    let answers = evidence.asked.iter().flat_map(|asked| &asked.tries).filter(|one| one.body_bytes > 0);
+    let hashes = answers.filter_map(|one| one.body_sha256.clone());
     hashes.zip(&evidence.bodies).map(|(sha256, text)| Attachment { sha256, text: text.to_string() }).collect()
 }
 

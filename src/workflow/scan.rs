@@ -30,6 +30,8 @@ pub struct Found {
     pub risk: Risk,
     /// How many persons a decision takes.
     pub approvals: Approvals,
+    /// Names of fields that its policy hides, in its error too.
+    pub mask: Vec<String>,
     /// What the provider knows the item by, or why that cannot be said.
     pub reference: Result<Arc<str>, Arc<str>>,
     /// How far the source's clock is ahead of ours.
@@ -219,8 +221,15 @@ fn refer(
         let fields = template_fields(&finding.item, row, payload);
         kind.reference.render(&fields).map(Arc::from).map_err(Arc::from)
     };
-    let (risk, approvals) = (kind.policy.risk, kind.policy.approvals);
-    Found { finding, risk, approvals, reference, clock_gap }
+    let policy = &kind.policy;
+    Found {
+        finding,
+        risk: policy.risk,
+        approvals: policy.approvals,
+        mask: policy.mask.clone(),
+        reference,
+        clock_gap,
+    }
 }
 
 /// The payload as JSON, where it is JSON.

@@ -13,7 +13,8 @@ mod configurations;
 mod documentation;
 mod error_class_sets;
 mod error_class_wrappers;
-mod hostile_text;
+mod fuzz;
+mod hostile;
 mod incident;
 #[cfg(unix)]
 mod kills;

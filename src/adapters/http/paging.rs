@@ -9,6 +9,9 @@ use serde_json::Value;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
+/// The most effects of one item that are counted: nobody was charged so often, and each goes on record.
+const EFFECTS_MAX: usize = 1_000;
+
 /// What a page says of further ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Further {
@@ -289,6 +292,9 @@ impl<'look> Reading<'look> {
     ///
     /// One that came with another status is kept beside the first: the verdict says so.
     fn keep(&mut self, effect: Effect) -> Result<(), Fault> {
+        if self.effects.len() >= EFFECTS_MAX {
+            return Err(shape(format!("more than {EFFECTS_MAX} effects carry our reference")));
+        }
         match self.kept.entry((effect.id.clone(), effect.state)) {
             Entry::Vacant(place) => {
                 place.insert(self.effects.len());

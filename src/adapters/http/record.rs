@@ -13,6 +13,9 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use url::Url;
 
+/// The most bytes of one secret in an answer: a key in PEM, a chain of certificates.
+const SECRET_BYTES_MAX: usize = 16 * 1024;
+
 /// What was asked so far, and what came.
 pub struct Record<'check> {
     secret: &'check SecretKeeper,
@@ -92,16 +95,22 @@ impl<'check> Record<'check> {
         }
     }
 
-    /// Keeps an answer for a person to look at: masked first, then cut, so that a cut never lays a field bare.
+    /// Keeps the beginning of an answer for a person to look at.
+    ///
+    /// More than is kept is masked, and then cut: what the first cut goes through, too short to be known for a secret, is
+    /// cut off by the second.
     fn keep(&mut self, body: &[u8]) {
         if self.kept_bytes_left == 0 {
             return;
         }
         let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
-        let text = self.secret.without_secret(&escape_bytes(body));
+        let looked_at = body.get(..self.kept_bytes_left + SECRET_BYTES_MAX).unwrap_or(body);
+        let text = self.secret.without_secret(&escape_bytes(looked_at));
         let mut shown = self.secret.without_secret(&mask_document(&text, self.mask));
-        if shown.len() > self.kept_bytes_left {
-            shown.truncate(shown.floor_char_boundary(self.kept_bytes_left));
+        let is_cut = looked_at.len() < body.len();
+        let room = if is_cut { shown.len().saturating_sub(SECRET_BYTES_MAX) } else { shown.len() };
+        if is_cut || room > self.kept_bytes_left {
+            shown.truncate(shown.floor_char_boundary(room.min(self.kept_bytes_left)));
             shown.push('…');
         }
         self.kept_bytes_left = self.kept_bytes_left.saturating_sub(shown.len());

@@ -1,8 +1,11 @@
 //! The secret of a provider: read at the first question, never shown.
 
+use crate::domain::cell::hex;
 use crate::domain::evidence::{Fault, FaultKind};
 use crate::domain::mask::{MASK, mask_secret, mask_text};
 use crate::preset::provider::SecretPlace;
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD_NO_PAD as STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD};
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,11 +89,14 @@ impl SecretKeeper {
     }
 }
 
-/// The secret as it is, as an address and as JSON write it, and the halves of a pair.
+/// The secret as it is, as an address, JSON, base64 and hexadecimal digits write it, and the password of a pair.
 fn spellings(secret: &str) -> Vec<String> {
     let encoded: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
     let quoted = serde_json::Value::from(secret).to_string();
-    let mut spellings = vec![secret.to_owned(), encoded, quoted.trim_matches('"').to_owned()];
+    let quoted = quoted.get(1..quoted.len() - 1).unwrap_or(secret).to_owned();
+    let digits = hex(secret.as_bytes());
+    let mut spellings = vec![secret.to_owned(), encoded, quoted, digits.to_uppercase(), digits];
+    spellings.extend([STANDARD_NO_PAD, URL_SAFE_NO_PAD].map(|alphabet| alphabet.encode(secret)));
     if let Some((_, password)) = secret.split_once(':') {
         spellings.push(password.to_owned());
     }

@@ -4,7 +4,7 @@ use super::read::{COLUMNS, entry_of};
 use super::{absolute, fault, schema};
 use crate::domain::audit::{Attachment, Entry};
 use crate::domain::checkpoint::Signed;
-use crate::domain::text::{clean, escape_json};
+use crate::domain::text::{clean_for_sheet, escape_json};
 use crate::ports::record::RecordFault;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -203,24 +203,18 @@ fn cells_of(whole: &Exported) -> [String; FIELDS.len()] {
     };
     [
         entry.seq.to_string(),
-        harmless(&entry.at),
-        harmless(&entry.event),
-        harmless(&entry.decision),
-        harmless(&entry.source),
-        harmless(&entry.key),
-        harmless(&entry.operator),
-        harmless(&entry.origin),
-        harmless(&entry.body),
-        harmless(&entry.prev),
-        harmless(&entry.hash),
-        harmless(&attachments),
+        clean_for_sheet(&entry.at),
+        clean_for_sheet(&entry.event),
+        clean_for_sheet(&entry.decision),
+        clean_for_sheet(&entry.source),
+        clean_for_sheet(&entry.key),
+        clean_for_sheet(&entry.operator),
+        clean_for_sheet(&entry.origin),
+        clean_for_sheet(&entry.body),
+        clean_for_sheet(&entry.prev),
+        clean_for_sheet(&entry.hash),
+        clean_for_sheet(&attachments),
     ]
-}
-
-/// A text that neither a terminal nor a spreadsheet obeys.
-fn harmless(text: &str) -> String {
-    let shown = clean(text);
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{shown}") } else { shown }
 }
 
 #[cfg(test)]

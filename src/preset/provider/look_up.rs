@@ -77,6 +77,11 @@ impl Method {
     }
 }
 
+/// How long a path may be, and how many brackets and signs it may have: its parser calls itself for each, takes twice as long
+/// for each that stands in another, and a stack that overflows ends the whole program.
+const PATH_BYTES_MAX: usize = 200;
+const PATH_DEPTH_MAX: usize = 8;
+
 /// A path into JSON (RFC 9535), parsed when the preset is loaded.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Place {
@@ -90,6 +95,12 @@ impl Place {
     /// # Errors
     /// A sentence saying where it is wrong.
     pub fn parse(source: &str) -> Result<Self, String> {
+        if source.len() > PATH_BYTES_MAX || source.matches(['(', '[', '!']).count() > PATH_DEPTH_MAX {
+            let begin = crate::domain::text::clean_cut(source, 80);
+            return Err(format!(
+                "`{begin}` is longer than {PATH_BYTES_MAX} bytes, or has more than {PATH_DEPTH_MAX} brackets"
+            ));
+        }
         let path = JsonPath::parse(source).map_err(|fault| format!("`{source}` is no JSONPath: {fault}"))?;
         Ok(Self { source: source.into(), path })
     }

@@ -16,10 +16,15 @@ use serde_json::Value;
 /// More digits than this are not kept exactly by the decimal type.
 const AMOUNT_DIGITS_MAX: usize = 28;
 const LINK_CHARS_MAX: usize = 2_000;
+/// A longer id is none: ids go on record and into every output as they are.
+const ID_CHARS_MAX: usize = 500;
 
-/// The effect's id: a text or a number, not empty.
+/// The effect's id: a text or a number, neither empty nor very long.
 pub(super) fn id(place: &EffectsPlace, effect: &Value) -> Result<String, Fault> {
     match single(&place.id, effect)?.map(plain_text) {
+        Some(Some(id)) if id.chars().nth(ID_CHARS_MAX).is_some() => {
+            Err(shape(format!("an effect's id is longer than {ID_CHARS_MAX} characters: {}", shown(&id))))
+        }
         Some(Some(id)) if !id.is_empty() => Ok(id),
         Some(_) => Err(shape(format!("an effect's id (`{}`) is no text and no number", place.id.source()))),
         None => Err(shape(format!("an effect has no id (`{}` is missing)", place.id.source()))),

@@ -7,7 +7,6 @@ use crate::domain::audit::{Event, NewEntry, Walk};
 use crate::domain::text::is_plain;
 use crate::ports::record::Record;
 use pretty_assertions::assert_eq;
-use rstest::rstest;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -74,18 +73,6 @@ async fn csv_runs_nothing_in_a_spreadsheet() {
     assert_eq!(&rows[1][5], "'=cmd|'/c calc'!A1<U+202E>⏎<U+009B>31m");
     assert_eq!((&rows[0][5], &rows[1][11]), ("inv-1", ""));
     assert!(rows[0][11].contains("@two"));
-}
-
-#[rstest]
-#[case::formula("=1+1", "'=1+1")]
-#[case::plus("+1", "'+1")]
-#[case::minus("-1", "'-1")]
-#[case::at("@SUM(A1)", "'@SUM(A1)")]
-#[case::tab("\t=1", "'⇥=1")]
-#[case::inside("a=1", "a=1")]
-#[case::empty("", "")]
-fn a_cell_is_harmless(#[case] raw: &str, #[case] shown: &str) {
-    assert_eq!(harmless(raw), shown);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Text that a terminal, a sheet or a log would obey is shown, in every output, and never passed on.
 
+use super::harmless::assert_harmless;
 use crate::world::World;
 use pretty_assertions::assert_eq;
 use rstest::rstest;
@@ -23,20 +24,6 @@ INSERT INTO jobs VALUES
 INSERT INTO processed_items VALUES ('p' || char(27), 'failed', char(27) || '[1m', 'x', NULL);
 INSERT INTO sent_emails VALUES ('s', 'parked' || char(27) || '[5m' || char(8238), 'x');
 ";
-
-/// Whether a character may reach a terminal or a file.
-fn is_harmless(character: char) -> bool {
-    let code = character as u32;
-    let is_control = code < 0x20 || (0x7f..=0x9f).contains(&code);
-    let is_hidden = matches!(code,
-        0xAD | 0x61C | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xE0000..=0xE0FFF);
-    character == '\n' || !(is_control || is_hidden)
-}
-
-fn assert_harmless(what: &str, text: &str) {
-    let odd: Vec<char> = text.chars().filter(|character| !is_harmless(*character)).collect();
-    assert_eq!(odd, Vec::<char>::new(), "{what}: {text:?}");
-}
 
 #[rstest]
 #[case("list")]
