@@ -15,6 +15,10 @@ const WRITE_WAITS_MAX: Duration = Duration::from_secs(10);
 /// After how many steps of SQLite's machine a query looks whether it is still wanted.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
+/// How much of a file a connection that reads keeps in memory, as SQLite counts (negative: KiB). Each call has a
+/// connection of its own and goes through the file once: a larger cache would only be filled, and thrown away.
+const READ_CACHE_KIB: i64 = -256;
+
 /// Where a database is, and how long it may be waited for.
 #[derive(Debug)]
 pub(super) struct Place {
@@ -43,6 +47,7 @@ impl Place {
         let mut connection = self.open(OpenFlags::SQLITE_OPEN_READ_ONLY, self.read_waits_max)?;
         connection
             .pragma_update(None, "query_only", true)
+            .and_then(|()| connection.pragma_update(None, "cache_size", READ_CACHE_KIB))
             .map_err(|fault| fault_of_sql(&self.path, &fault))?;
         connection
             .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stopped.load(Ordering::Relaxed)))

@@ -106,6 +106,8 @@ pub async fn approve(desk: &Arc<Desk>, order: ApprovalOrder) -> Result<Decided, 
         return attempt.in_vain(&WhyNot::RowChanged { what }, known).await;
     }
     let planned = source.plan(proposal.choice, &change);
+    // Before the last look at the clock: from there on nothing is waited for, or the proposal could be overdue meanwhile.
+    let payload = source.payload(&change.key, PAYLOAD_KEPT_BYTES_MAX).await.map_err(OrderFault::Source)?;
     let checked = check(desk, found).await;
     let known = Known { row: Some(row), found: Some(found), checked: Some(&checked) };
     let statements = match planned {
@@ -129,7 +131,6 @@ pub async fn approve(desk: &Arc<Desk>, order: ApprovalOrder) -> Result<Decided, 
         Ok(permitted) => permitted,
         Err(Denied { why, do_next }) => return attempt.refused(why, do_next, known).await,
     };
-    let payload = source.payload(&change.key, PAYLOAD_KEPT_BYTES_MAX).await.map_err(OrderFault::Source)?;
     let grounds = write::Grounds { source, found: opened.found, checked, statements, change, payload };
     carry_out(desk, permitted, grounds).await
 }

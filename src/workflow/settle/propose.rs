@@ -3,14 +3,17 @@
 use super::entries::proposals::{Attempt, lapsed, proposed, refused_approval, withdrawn};
 use super::entries::{Receipted, record_of};
 use super::write::Grounds;
-use super::{Decided, OrderFault, may_write};
+use super::{Decided, NotOpen, Opened, OrderFault, clock_moved, may_write, open};
 use crate::domain::approval::{Present, WhyNot, is_same_name};
 use crate::domain::decision::{Outcome, Reason, Unapproved};
 use crate::domain::moment::stamp;
 use crate::domain::proposal::{Closed, IdEnding, Proposal, Sight};
 use crate::domain::text::clean_cut;
 use crate::ports::record::{Once, RecordFault};
+use crate::ports::source::Source;
+use crate::workflow::check::check;
 use crate::workflow::desk::Desk;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// How many proposals are read at once.
@@ -92,24 +95,53 @@ async fn still_waiting_on(
         fault: grounds.checked.judgement.fault.as_ref(),
     };
     for earlier in waiting.iter().filter_map(Proposal::of_entry) {
-        match earlier.stands(&present) {
-            Err(why) if why.lapses() => {
-                let why = why.to_string();
-                let attempt = Attempt {
-                    proposal: &earlier,
-                    attempted: "propose",
-                    reason: &draft.reason,
-                    why: &why,
-                    row_now: Some(unapproved.seen()),
-                    found: Some(&grounds.found),
-                    checked: Some(&grounds.checked),
-                };
-                lapse(desk, &attempt).await?;
-            }
-            Ok(()) | Err(_) => return Ok(Some(earlier)),
+        let seems_lapsed = earlier.stands(&present).is_err_and(|why| why.lapses());
+        if !seems_lapsed || !lapses_on_another_look(desk, &earlier, &draft.reason, &grounds.source).await? {
+            return Ok(Some(earlier));
         }
     }
     Ok(None)
+}
+
+/// Looks at an item once more for a proposal that seems to have lapsed, and puts on record that it has. What was seen before
+/// may be older than the proposal, so that it is not the item that has moved on.
+async fn lapses_on_another_look(
+    desk: &Desk,
+    earlier: &Proposal,
+    reason: &Reason,
+    source: &Arc<dyn Source>,
+) -> Result<bool, OrderFault> {
+    let began = desk.clock.now();
+    let (why, row, looked) = match open(desk, source, &earlier.key).await.map_err(OrderFault::Source)? {
+        Err(NotOpen { why, now }) => (Some(WhyNot::RowChanged { what: why }), now, None),
+        Ok(Opened { mut found, row, source_now }) => {
+            found.clock_gap = source_now - desk.clock.now();
+            let checked = check(desk, &found).await;
+            if clock_moved(desk, &found, began, &checked).is_some() {
+                return Ok(false);
+            }
+            let (row_sha256, sight) = (row.sha256(), Sight::of(&checked.judgement));
+            let present = Present {
+                now: desk.clock.now(),
+                row_sha256: &row_sha256,
+                sight: &sight,
+                fault: checked.judgement.fault.as_ref(),
+            };
+            (earlier.stands(&present).err(), Some(row), Some((found, checked)))
+        }
+    };
+    let Some(why) = why.filter(WhyNot::lapses) else { return Ok(false) };
+    let attempt = Attempt {
+        proposal: earlier,
+        attempted: "propose",
+        reason,
+        why: &why.to_string(),
+        row_now: row.as_ref(),
+        found: looked.as_ref().map(|(found, _)| found),
+        checked: looked.as_ref().map(|(_, checked)| checked),
+    };
+    lapse(desk, &attempt).await?;
+    Ok(true)
 }
 
 async fn refuse_second(

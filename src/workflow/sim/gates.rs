@@ -65,7 +65,12 @@ impl Luck {
     pub(super) fn bad(call: &str) -> &'static [Self] {
         match call {
             "record.append" => &[Self::FailsBefore, Self::LostAfter, Self::Locked],
-            "record.unfinished" | "record.of_item" | "record.of_decision" => &[Self::Locked],
+            "record.unfinished"
+            | "record.of_item"
+            | "record.of_decision"
+            | "record.waiting"
+            | "record.waiting_on"
+            | "record.proposals_ending" => &[Self::Locked],
             "source.apply" => {
                 &[Self::FailsBefore, Self::LostBefore, Self::LostAfter, Self::Locked, Self::WrongCount]
             }
@@ -77,11 +82,14 @@ impl Luck {
     }
 
     /// Every call that is made, for whoever makes sure that everything was met.
-    pub(super) const CALLS: [&'static str; 10] = [
+    pub(super) const CALLS: [&'static str; 13] = [
         "record.append",
         "record.unfinished",
         "record.of_item",
         "record.of_decision",
+        "record.waiting",
+        "record.waiting_on",
+        "record.proposals_ending",
         "source.apply",
         "source.scan",
         "source.read",

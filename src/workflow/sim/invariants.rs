@@ -2,6 +2,7 @@
 
 use super::Sim;
 use super::truth::{Job, SETTLE};
+use super::two_persons::Proposals;
 use crate::domain::audit::{Entry, Event, Walk};
 use crate::domain::verdict::Verdict;
 use crate::workflow::{Checked, Found};
@@ -30,8 +31,16 @@ pub(super) enum Rule {
     ErrorIsUnknown,
     /// The advice `retry` rests on an absence or a failure that had time to show.
     AbsenceHasSettled,
-    /// What the advice forbids is written only where the operator insisted, and never where money is at stake.
+    /// What the advice forbids is written only where every operator behind it insisted.
     OnlyInsisting,
+    /// What takes two persons is written only where one proposed it and another approved it, on record.
+    TwoPersons,
+    /// What is approved is the row, the choice and the evidence that were proposed.
+    AsProposed,
+    /// A decision is intended, withdrawn or lapsed once, and nothing else of these.
+    SettledOnce,
+    /// A proposal that was withdrawn, has lapsed or is overdue is never carried out.
+    OnlyWaiting,
     /// A key is said to protect only while the provider remembers it.
     KeyIsRemembered,
     /// The same item in the same condition is escalated with the same key, any other with another.
@@ -47,7 +56,7 @@ pub(super) struct Violation {
     pub what: String,
 }
 
-fn hold(rule: Rule, holds: bool, what: impl FnOnce() -> String) -> Result<(), Violation> {
+pub(super) fn hold(rule: Rule, holds: bool, what: impl FnOnce() -> String) -> Result<(), Violation> {
     if holds { Ok(()) } else { Err(Violation { rule, what: what() }) }
 }
 
@@ -63,6 +72,13 @@ struct Intent {
     escalates: bool,
 }
 
+/// A process at a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stage {
+    pub process: u32,
+    pub step: u64,
+}
+
 /// What is known of every decision.
 #[derive(Default)]
 pub(super) struct Checker {
@@ -70,8 +86,9 @@ pub(super) struct Checker {
     walk: Walk,
     intents: BTreeMap<String, Intent>,
     outcomes: BTreeMap<String, (Event, String)>,
-    /// The rows that decisions replaced.
-    writes: BTreeMap<String, String>,
+    /// The decisions that were written: in which process, and at which step.
+    writes: BTreeMap<String, Stage>,
+    pub(super) proposals: Proposals,
     arrived: usize,
     dedup_keys: BTreeMap<(String, String), String>,
     removed_by_hand: Vec<(String, DateTime<Utc>)>,
@@ -83,8 +100,12 @@ impl Checker {
         self.removed_by_hand.push((key.to_owned(), at));
     }
 
-    /// The record may have grown.
-    pub(super) fn look_at_record(&mut self, sim: &Sim) -> Result<Vec<(Event, Value)>, Violation> {
+    /// The record may have grown, by the hand of whoever sits at a console.
+    pub(super) fn look_at_record(
+        &mut self,
+        sim: &Sim,
+        seat: Option<usize>,
+    ) -> Result<Vec<(Event, Value)>, Violation> {
         let Some(new) = sim.record.entries_after(&self.seen) else {
             return Err(Violation {
                 rule: Rule::ChainWhole,
@@ -98,10 +119,16 @@ impl Checker {
             let body: Value = serde_json::from_str(&entry.body).unwrap();
             let event = Event::from_word(&entry.event).unwrap();
             match event {
-                Event::Intended => self.intended(sim, &entry, &body)?,
+                Event::Intended => self.intended(sim, seat, &entry, &body)?,
+                Event::Proposed => self.proposals.proposed(sim, seat, &entry, &body)?,
+                Event::Withdrawn => self.proposals.settled(seat, event, &entry.decision)?,
+                Event::Lapsed => {
+                    self.proposals.settled(seat, event, &entry.decision)?;
+                    self.proposals.lapsed(sim, &entry.decision, &body)?;
+                }
                 Event::Applied | Event::Refused | Event::Failed => self.ended(sim, event, &entry, &body)?,
                 Event::Checked => check_answer(sim, &body, None)?,
-                Event::DryRun | Event::Unmasked | Event::Proposed | Event::Withdrawn | Event::Lapsed => {}
+                Event::DryRun | Event::Unmasked => {}
             }
             told.push((event, body));
             self.seen.push(entry);
@@ -109,7 +136,15 @@ impl Checker {
         Ok(told)
     }
 
-    fn intended(&mut self, sim: &Sim, entry: &Entry, body: &Value) -> Result<(), Violation> {
+    fn intended(
+        &mut self,
+        sim: &Sim,
+        seat: Option<usize>,
+        entry: &Entry,
+        body: &Value,
+    ) -> Result<(), Violation> {
+        self.proposals.settled(seat, Event::Intended, &entry.decision)?;
+        self.proposals.intended(sim, seat, entry, body)?;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (choice, check) = (text(&body["choice"]), &body["check"]);
         let (advice, verdict) = (text(&check["advice"]), text(&check["verdict"]));
@@ -117,8 +152,8 @@ impl Checker {
         let updated = updated.with_timezone(&Utc);
         check_answer(sim, check, Some(updated))?;
         let is_advised = choice == "escalate" || advice == choice;
-        let is_financial = sim.truth.lock().unwrap().setting.is_financial;
-        let may = is_advised || (body["insisted"] == true && !(choice == "retry" && is_financial));
+        let proposal = self.proposals.made(&entry.decision);
+        let may = is_advised || (body["insisted"] == true && proposal.is_none_or(|made| made.insisted));
         hold(Rule::OnlyInsisting, may, || format!("{choice} on `{verdict}` with the advice `{advice}`"))?;
         let intent = Intent {
             seq: entry.seq,
@@ -129,8 +164,8 @@ impl Checker {
             advice,
             escalates: !body["escalates_to"].is_null(),
         };
-        let earlier = self.intents.insert(entry.decision.clone(), intent);
-        hold(Rule::OneOutcome, earlier.is_none(), || format!("{} was intended twice", entry.decision))
+        self.intents.insert(entry.decision.clone(), intent);
+        Ok(())
     }
 
     fn ended(&mut self, sim: &Sim, event: Event, entry: &Entry, body: &Value) -> Result<(), Violation> {
@@ -142,18 +177,22 @@ impl Checker {
         if let Some(intent) = self.intents.get(&entry.decision) {
             hold(Rule::OutcomeIsTrue, body["intent"] == intent.seq, || "another's intent".to_owned())?;
         }
-        self.is_true(sim, &entry.decision, event, &why)
+        self.is_true(sim, &entry.decision, event, &why, None)
     }
 
-    /// Whether an outcome, on record or told to the operator, says what truly happened.
+    /// Whether an outcome, on record or told to the operator, says what truly happened. A process that tells it
+    /// (`teller`) speaks for what it did since a step: the same proposal may have been carried out by another.
     pub(super) fn is_true(
         &self,
         sim: &Sim,
         decision: &str,
         event: Event,
         why: &str,
+        teller: Option<Stage>,
     ) -> Result<(), Violation> {
-        let is_written = self.writes.contains_key(decision);
+        let by = self.writes.get(decision);
+        let is_own = |by: &Stage| teller.is_none_or(|own| own.process == by.process && own.step <= by.step);
+        let is_written = by.is_some_and(is_own);
         let intent = self.intents.get(decision);
         let has_arrived = intent.is_some_and(|intent| {
             sim.truth.lock().unwrap().arrived.iter().any(|arrived| arrived.intent == intent.seq)
@@ -162,12 +201,19 @@ impl Checker {
             (Event::Applied, None) => false,
             (Event::Applied, Some(intent)) if intent.choice == "escalate" => !intent.escalates || has_arrived,
             (Event::Applied, Some(intent)) => is_written || self.was_removed_by_hand(sim, intent),
-            (Event::Refused | Event::Proposed | Event::Withdrawn | Event::Lapsed, _) => {
-                !is_written && !has_arrived
-            }
+            (Event::Refused, _) => !is_written && !has_arrived,
             // Either, and it says so.
             (Event::Failed, _) => !(is_written && why.contains("nothing was written")),
-            (Event::Checked | Event::Intended | Event::DryRun | Event::Unmasked, _) => true,
+            (Event::Proposed, _) => self.proposals.made(decision).is_some() && !is_written,
+            (
+                Event::Checked
+                | Event::Intended
+                | Event::Withdrawn
+                | Event::Lapsed
+                | Event::DryRun
+                | Event::Unmasked,
+                _,
+            ) => true,
         };
         hold(Rule::OutcomeIsTrue, holds, || {
             let touched = format!("written: {is_written}, arrived: {has_arrived}");
@@ -183,18 +229,19 @@ impl Checker {
             && self.removed_by_hand.iter().any(|(key, at)| *key == intent.key && *at >= intent.updated)
     }
 
-    /// The table may have changed in a step of a console. `by` is the decision whose write was let go, if one was.
+    /// The table may have changed in a step of a console. `by` is the decision whose write was let go, and
+    /// where, if one was.
     pub(super) fn look_at_table(
         &mut self,
         sim: &Sim,
         before: &BTreeMap<String, Job>,
-        by: Option<&str>,
+        by: Option<(&str, Stage)>,
     ) -> Result<(), Violation> {
         let truth = sim.truth.lock().unwrap();
         if *before == truth.jobs {
             return Ok(());
         }
-        let Some(decision) = by else {
+        let Some((decision, stage)) = by else {
             return hold(Rule::OnlyDecisionsWrite, false, || "a row changed by looking at it".to_owned());
         };
         let is_changed = |key: &&String| before.get(*key) != truth.jobs.get(*key);
@@ -216,10 +263,10 @@ impl Checker {
             format!("{} is tried again, and {}", intent.key, could_repeat.unwrap_or_default())
         })?;
         drop(truth);
-        let earlier = self.writes.insert(decision.to_owned(), intent.row_seen.clone());
+        let earlier = self.writes.insert(decision.to_owned(), stage);
         hold(Rule::WrittenAsSeen, earlier.is_none(), || format!("{decision} wrote twice"))?;
         match self.outcomes.get(decision) {
-            Some((event, why)) => self.is_true(sim, decision, *event, why),
+            Some((event, why)) => self.is_true(sim, decision, *event, why, None),
             None => Ok(()),
         }
     }
@@ -246,14 +293,14 @@ impl Checker {
 
     /// After the last recovery: every decision has ended, and all of it is true of the world as it is.
     pub(super) fn look_at_the_end(&mut self, sim: &Sim) -> Result<(), Violation> {
-        self.look_at_record(sim)?;
+        self.look_at_record(sim, None)?;
         for (decision, intent) in &self.intents {
             hold(Rule::OneOutcome, self.outcomes.contains_key(decision), || {
                 format!("{} of {} was intended and has no outcome", intent.choice, intent.key)
             })?;
         }
         for (decision, (event, why)) in &self.outcomes {
-            self.is_true(sim, decision, *event, why)?;
+            self.is_true(sim, decision, *event, why, None)?;
         }
         let mut walk = Walk::default();
         let broken = sim.record.entries().iter().find_map(|entry| walk.step(entry).err());
@@ -273,7 +320,7 @@ fn check_answer(sim: &Sim, check: &Value, updated: Option<DateTime<Utc>>) -> Res
         format!("an error was told as {verdict}")
     })?;
     let told = verdict.as_str().and_then(|word| Verdict::ALL.into_iter().find(|one| one.as_str() == word));
-    let may_retry = told.is_some_and(|verdict| !verdict.forbids_retry()) && !given.tells_effect;
+    let may_retry = told.is_some_and(|verdict| !verdict.forbids_retry()) && !given.tells_effect();
     let has_settled = updated.is_none_or(|updated| given.at - updated >= SETTLE);
     hold(Rule::AbsenceHasSettled, *advice != "retry" || (may_retry && has_settled), || {
         format!(

@@ -12,8 +12,11 @@
 //! - the provider tells the truth but for its lag and `lookback`; what it forgets it keeps a little longer than it says;
 //! - a row tells its true first attempt where the provider forgets effects or a key is said to protect, and no two writers
 //!   write the same row at the same second with the same values;
+//! - what sits at two consoles under another name and another account is two persons, for nobody can tell otherwise;
+//! - a proposal's time is over by the clocks of those who make it and take it up, as they stood when they did;
 //! - the source's clock goes forward. The consoles' clocks are set to anything at any moment.
 
+mod errands;
 mod gates;
 mod invariants;
 mod mutants;
@@ -25,6 +28,7 @@ mod seat;
 mod tally;
 mod tests;
 mod truth;
+mod two_persons;
 mod workers;
 
 use crate::domain::audit::NewEntry;
@@ -48,7 +52,9 @@ struct Ran {
     told: u32,
     lives: bool,
     recovers: bool,
-    /// The decision that it began last.
+    /// The key of the item whose proposal it approves, or approved last.
+    approves: Option<String>,
+    /// The decision that it is at, or was at last.
     decision: Uuid,
 }
 
@@ -65,7 +71,7 @@ struct Sim {
     strangers: Mutex<Vec<(&'static str, u32)>>,
     ids: Mutex<u128>,
     late_intents: Mutex<Vec<NewEntry>>,
-    first_answers: Mutex<BTreeMap<String, Answer>>,
+    remembered_answers: Mutex<BTreeMap<String, Answer>>,
 }
 
 impl Sim {
@@ -73,7 +79,12 @@ impl Sim {
         let mut ids = self.ids.lock().unwrap();
         *ids += 1;
         let id = Uuid::from_u128(*ids);
-        self.of_process(process, |ran| ran.decision = id);
+        // A decision takes its id first; what is drawn after it is for an attempt that came to nothing.
+        self.of_process(process, |ran| {
+            if ran.decision.is_nil() {
+                ran.decision = id;
+            }
+        });
         id
     }
 
@@ -91,9 +102,9 @@ impl Sim {
 
     /// Whether a machine has a process of a number: a console's, or a stranger's that was given the number of one that ended.
     fn lives(&self, seat: usize, told: u32) -> bool {
-        let host = SEATS[seat].1;
+        let host = SEATS[seat].host;
         let processes = self.processes.lock().unwrap();
-        processes.iter().any(|ran| ran.lives && ran.told == told && SEATS[ran.seat].1 == host)
+        processes.iter().any(|ran| ran.lives && ran.told == told && SEATS[ran.seat].host == host)
             || self.strangers.lock().unwrap().contains(&(host, told))
     }
 
@@ -104,12 +115,25 @@ impl Sim {
         }
     }
 
+    /// The answer, or to an approval what was answered last before it, where the mutant does that.
+    fn as_before_approval(&self, process: u32, reference: &str, answer: Answer) -> Answer {
+        if self.mutant != Some(Mutant::OldEvidenceApproves) {
+            return answer;
+        }
+        let mut answers = self.remembered_answers.lock().unwrap();
+        if self.of_process(process, |ran| ran.approves.as_deref() == Some(reference)) {
+            return answers.get(reference).cloned().unwrap_or(answer);
+        }
+        answers.insert(reference.to_owned(), answer.clone());
+        answer
+    }
+
     /// The answer, or what was answered first, where the mutant remembers that.
     fn as_remembered(&self, reference: &str, answer: Answer) -> Answer {
         if self.mutant != Some(Mutant::AnswersFromMemory) {
             return answer;
         }
-        let mut first = self.first_answers.lock().unwrap();
+        let mut first = self.remembered_answers.lock().unwrap();
         first.entry(reference.to_owned()).or_insert(answer).clone()
     }
 }

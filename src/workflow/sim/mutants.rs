@@ -39,6 +39,26 @@ pub(super) enum Mutant {
     KeyNeverForgotten,
     /// An escalation that is repeated carries another key.
     EscalationKeyChanges,
+    /// The record lets several settle one proposal.
+    TwoSettleOne,
+    /// The record forgets that a proposal was withdrawn.
+    WithdrawalForgotten,
+    /// The record tells a proposal with the row as it is today.
+    RowOfToday,
+    /// The record tells a proposal with a time that is never over.
+    NeverTooLate,
+    /// To an approval the provider says what it said last before it.
+    OldEvidenceApproves,
+    /// A proposal writes.
+    ProposalWrites,
+    /// Two names of one account count as two persons.
+    OneAccountIsTwo,
+    /// A console tells of another account than it runs under.
+    LoginIsALie,
+    /// A console goes by another name and account at every start.
+    NewFaceAtEveryStart,
+    /// The consoles think that one person is enough.
+    OnePersonIsEnough,
 }
 
 impl Mutant {
@@ -49,7 +69,8 @@ impl Mutant {
             | Self::HistoryHidden
             | Self::NobodyLives
             | Self::AnswersFromMemory
-            | Self::LookbackIgnored => 1_000,
+            | Self::LookbackIgnored
+            | Self::OldEvidenceApproves => 1_000,
             Self::WritesBlindly
             | Self::IntentKeptLate
             | Self::IntentNeverKept
@@ -61,12 +82,21 @@ impl Mutant {
             | Self::ErrorIsAbsence
             | Self::SettleIgnored
             | Self::KeyNeverForgotten
-            | Self::EscalationKeyChanges => 200,
+            | Self::EscalationKeyChanges
+            | Self::TwoSettleOne
+            | Self::WithdrawalForgotten
+            | Self::RowOfToday
+            | Self::NeverTooLate
+            | Self::ProposalWrites
+            | Self::OneAccountIsTwo
+            | Self::LoginIsALie
+            | Self::NewFaceAtEveryStart
+            | Self::OnePersonIsEnough => 200,
         }
     }
 
     /// Every one, and the rules of which one must catch it.
-    pub(super) const ALL: [(Self, &'static [Rule]); 17] = [
+    pub(super) const ALL: [(Self, &'static [Rule]); 27] = [
         (Self::WritesBlindly, &[Rule::WrittenAsSeen]),
         (Self::IntentKeptLate, &[Rule::IntentFirst]),
         (Self::IntentNeverKept, &[Rule::IntentFirst]),
@@ -84,5 +114,15 @@ impl Mutant {
         (Self::LookbackIgnored, &[Rule::NothingRepeated]),
         (Self::KeyNeverForgotten, &[Rule::KeyIsRemembered]),
         (Self::EscalationKeyChanges, &[Rule::SameKeyAgain]),
+        (Self::TwoSettleOne, &[Rule::SettledOnce]),
+        (Self::WithdrawalForgotten, &[Rule::OnlyWaiting]),
+        (Self::RowOfToday, &[Rule::AsProposed]),
+        (Self::NeverTooLate, &[Rule::OnlyWaiting]),
+        (Self::OldEvidenceApproves, &[Rule::AsProposed]),
+        (Self::ProposalWrites, &[Rule::OnlyDecisionsWrite]),
+        (Self::OneAccountIsTwo, &[Rule::TwoPersons]),
+        (Self::LoginIsALie, &[Rule::TwoPersons]),
+        (Self::NewFaceAtEveryStart, &[Rule::TwoPersons]),
+        (Self::OnePersonIsEnough, &[Rule::TwoPersons]),
     ];
 }

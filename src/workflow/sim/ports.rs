@@ -7,7 +7,7 @@ use super::mutants::Mutant;
 use super::truth::{Given, Job, KEY_TTL, LOOKBACK, SETTLE, Truth};
 use crate::domain::cell::Cell;
 use crate::domain::decision::Choice;
-use crate::domain::evidence::{Answer, Clocks, EffectState, Evidence, Fault, FaultKind};
+use crate::domain::evidence::{Answer, Clocks, Effect, EffectState, Evidence, Fault, FaultKind};
 use crate::domain::item::{ItemKey, State};
 use crate::domain::moment::stamp;
 use crate::ports::clock::Clock;
@@ -264,13 +264,11 @@ impl Provider for SimProvider {
             | Luck::WrongCount => truth,
         };
         let (number, at) = self.process.truth(|truth| {
-            let (is_fault, tells_effect) = match &answer {
-                Answer::Fault(_) => (true, false),
-                Answer::Complete { effects, .. } => {
-                    (false, effects.iter().any(|effect| effect.state != EffectState::Failed))
-                }
+            let (is_fault, effects) = match &answer {
+                Answer::Fault(_) => (true, Vec::new()),
+                Answer::Complete { effects, .. } => (false, in_order(effects)),
             };
-            truth.given.push(Given { at: truth.now, is_fault, tells_effect });
+            truth.given.push(Given { at: truth.now, is_fault, effects });
             (truth.given.len() - 1, truth.now)
         });
         self.process.acted("provider.ask", reference).await;
@@ -278,7 +276,10 @@ impl Provider for SimProvider {
             Answer::Fault(_) if self.process.has(Mutant::ErrorIsAbsence) => {
                 Answer::Complete { effects: Vec::new(), seen_from: None }
             }
-            answer => answer,
+            answer @ Answer::Fault(_) => answer,
+            answer @ Answer::Complete { .. } => {
+                self.process.sim.as_before_approval(self.process.number, reference, answer)
+            }
         };
         let evidence = Evidence {
             check: "pay.charges".to_owned(),
@@ -291,4 +292,10 @@ impl Provider for SimProvider {
         };
         Told { answer, evidence }
     }
+}
+
+fn in_order(effects: &[Effect]) -> Vec<(String, EffectState)> {
+    let mut shown: Vec<_> = effects.iter().map(|effect| (effect.id.clone(), effect.state)).collect();
+    shown.sort();
+    shown
 }

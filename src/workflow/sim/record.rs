@@ -6,11 +6,14 @@ use super::mutants::Mutant;
 use super::ports::Process;
 use super::truth::Arrived;
 use crate::domain::audit::{Entry, Event, NewEntry};
+use crate::domain::moment::stamp;
 use crate::domain::proposal::IdEnding;
 use crate::ports::escalation::{Escalation, Notice};
 use crate::ports::record::{Once, Record, RecordFault};
+use crate::workflow::fakes::now;
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// The audit.
@@ -40,6 +43,30 @@ impl SimRecord {
         record_fault(self.0.begins(call, "", "").await)?;
         read.await
     }
+
+    fn forgets_withdrawal(&self, entry: &Entry) -> bool {
+        self.0.has(Mutant::WithdrawalForgotten) && entry.event == Event::Withdrawn.as_str()
+    }
+
+    /// An entry as it is read, or as a mutant reads it; `None` where a mutant does not see it.
+    fn as_read(&self, mut entry: Entry) -> Option<Entry> {
+        if self.forgets_withdrawal(&entry) {
+            return None;
+        }
+        if entry.event == Event::Proposed.as_str() {
+            let mut body: Value = serde_json::from_str(&entry.body).unwrap();
+            if self.0.has(Mutant::RowOfToday)
+                && let Some(row) = self.0.truth(|truth| truth.row(&entry.key))
+            {
+                body["row_seen_sha256"] = json!(row.sha256());
+            }
+            if self.0.has(Mutant::NeverTooLate) {
+                body["until"] = json!(stamp(now() + TimeDelta::days(100)));
+            }
+            entry.body = body.to_string();
+        }
+        Some(entry)
+    }
 }
 
 #[async_trait]
@@ -64,10 +91,13 @@ impl Record for SimRecord {
         }
         let decision = entry.decision.unwrap();
         let earlier = self.0.sim.record.of_decision(decision).await?;
-        let is_once = |earlier: &Entry| {
+        let has_settled = |earlier: &Entry| {
+            let forgets = entry.event == Event::Intended && self.forgets_withdrawal(earlier);
             Event::from_word(&earlier.event).is_some_and(|event| Event::ONCE.contains(&event))
+                && !forgets
+                && !self.0.has(Mutant::TwoSettleOne)
         };
-        let once = match earlier.into_iter().find(is_once) {
+        let once = match earlier.into_iter().find(has_settled) {
             Some(earlier) => Ok(Once::Taken(earlier)),
             None => {
                 self.0.sim.keep(&self.0, vec![entry]).await.map(|mut placed| Once::Placed(placed.remove(0)))
@@ -87,7 +117,8 @@ impl Record for SimRecord {
     }
 
     async fn of_decision(&self, decision: Uuid) -> Result<Vec<Entry>, RecordFault> {
-        self.read("record.of_decision", self.0.sim.record.of_decision(decision)).await
+        let entries = self.read("record.of_decision", self.0.sim.record.of_decision(decision)).await?;
+        Ok(entries.into_iter().filter_map(|entry| self.as_read(entry)).collect())
     }
 
     async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
@@ -96,11 +127,11 @@ impl Record for SimRecord {
     }
 
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
-        self.read("record.of_item", self.0.sim.record.waiting(after, entries_max)).await
+        self.read("record.waiting", self.0.sim.record.waiting(after, entries_max)).await
     }
 
     async fn waiting_on(&self, source: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
-        self.read("record.of_item", self.0.sim.record.waiting_on(source, key)).await
+        self.read("record.waiting_on", self.0.sim.record.waiting_on(source, key)).await
     }
 
     async fn proposals_ending(
@@ -108,7 +139,7 @@ impl Record for SimRecord {
         ending: &IdEnding,
         entries_max: usize,
     ) -> Result<Vec<Entry>, RecordFault> {
-        self.read("record.of_item", self.0.sim.record.proposals_ending(ending, entries_max)).await
+        self.read("record.proposals_ending", self.0.sim.record.proposals_ending(ending, entries_max)).await
     }
 
     async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
@@ -137,6 +168,10 @@ impl Sim {
             {
                 let applied = entries.into_iter().map(|entry| NewEntry { event: Event::Applied, ..entry });
                 self.record.append(applied.collect()).await
+            }
+            Some(Mutant::ProposalWrites) if event == Some(Event::Proposed) => {
+                process.truth(|truth| drop(truth.jobs.remove(&entries[0].key)));
+                self.record.append(entries).await
             }
             Some(Mutant::OldEntryRewritten) => {
                 self.record.rewrite_first();

@@ -1,19 +1,16 @@
 //! The schedule: who goes on next, drawn from the seed.
 
 use super::gates::{Gates, Held, Luck, Phase};
-use super::invariants::{Checker, Rule, Violation};
+use super::invariants::{Checker, Rule, Stage, Violation};
 use super::mutants::Mutant;
 use super::ports::Process;
-use super::seat::{Errand, SEATS, Seat, UnderWay, desk, kind};
+use super::seat::{Errand, SEATS, Seat, desk, kind};
 use super::tally::{Tally, count_entry};
 use super::truth::{Setting, Truth};
-use super::workers::{self, KEYS};
+use super::workers;
 use super::{Ran, Shared, Sim};
 use crate::config::kind::Kind;
-use crate::domain::advice::Advice;
-use crate::domain::decision::{Choice, Reason};
-use crate::workflow::fakes::{SOURCE, World};
-use crate::workflow::settle::Order;
+use crate::workflow::fakes::World;
 use chrono::TimeDelta;
 use fastrand::Rng;
 use std::sync::{Arc, Mutex};
@@ -45,7 +42,7 @@ pub(super) struct Play {
     pub(super) sim: Shared,
     world: World,
     kind: Arc<Kind>,
-    rng: Rng,
+    pub(super) rng: Rng,
     pub(super) seats: [Seat; SEATS.len()],
     pub(super) checker: Checker,
     pub(super) tally: Tally,
@@ -65,6 +62,7 @@ impl Play {
             sends_key: rng.bool(),
             is_financial: rng.u8(0..4) == 0,
             escalates: rng.u8(0..3) > 0,
+            takes_two: rng.u8(0..5) < 2,
         };
         let world = World::with_stuck(&[]);
         let sim = Sim {
@@ -76,13 +74,13 @@ impl Play {
             strangers: Mutex::default(),
             ids: Mutex::default(),
             late_intents: Mutex::default(),
-            first_answers: Mutex::default(),
+            remembered_answers: Mutex::default(),
             truth: Mutex::new(Truth::new(setting.clone())),
         };
         let mut play = Self {
             sim: Arc::new(sim),
             world,
-            kind: kind(&setting),
+            kind: kind(&setting, mutant),
             rng,
             seats: Default::default(),
             checker: Checker::default(),
@@ -176,7 +174,7 @@ impl Play {
         self.sim.clock_gaps.lock().unwrap()[seat] += TimeDelta::seconds(seconds);
         self.seats[seat].clock_sets += 1;
         self.tally.met("console", "its clock is set");
-        self.tell(|| format!("{}'s clock is set by {seconds} s", SEATS[seat].0));
+        self.tell(|| format!("{}'s clock is set by {seconds} s", SEATS[seat].name));
     }
 
     /// A process begins at a seat, under a new number or that of the one before it.
@@ -187,7 +185,7 @@ impl Play {
             let last = processes.iter().rev().find(|ran| ran.seat == seat).map(|ran| ran.told);
             let told = last.filter(|_| again).unwrap_or(1_000 + number);
             let decision = Uuid::nil();
-            processes.push(Ran { seat, told, lives: true, recovers: false, decision });
+            processes.push(Ran { seat, told, lives: true, recovers: false, approves: None, decision });
             number
         };
         if again {
@@ -195,7 +193,7 @@ impl Play {
         }
         let process = Process { sim: Arc::clone(&self.sim), number, seat };
         self.seats[seat].process = Some((number, desk(&self.sim, &self.world, &self.kind, &process)));
-        self.tell(|| format!("{} sits down", SEATS[seat].0));
+        self.tell(|| format!("{} sits down", SEATS[seat].name));
         self.spawn(seat, Errand::Recover);
     }
 
@@ -220,10 +218,10 @@ impl Play {
             *self.tally.crashes.entry(*place).or_default() += 1;
         }
         if self.rng.u8(0..8) == 0 {
-            self.sim.strangers.lock().unwrap().push((SEATS[seat].1, told));
+            self.sim.strangers.lock().unwrap().push((SEATS[seat].host, told));
             self.tally.met("console", "its number is another program's");
         }
-        self.tell(|| format!("{} crashes in {places:?}", SEATS[seat].0));
+        self.tell(|| format!("{} crashes in {places:?}", SEATS[seat].name));
     }
 
     /// The operator moves on: what was begun is dropped, but for what runs in a task of its own.
@@ -231,76 +229,10 @@ impl Play {
         let seat = &mut self.seats[seat];
         let dropped = if self.rng.bool() { seat.reading.take() } else { seat.deciding.take() };
         let Some(under_way) = dropped else { return };
+        seat.has_dropped = true;
         under_way.task.abort();
         self.tally.met("console", "an errand is dropped");
         self.tell(|| format!("what {} was dropped", under_way.name));
-    }
-
-    fn begin_errand(&mut self, seat: usize) {
-        if self.seats[seat].process.is_none() {
-            return;
-        }
-        let sights = &self.seats[seat].sights;
-        let key = if sights.is_empty() || self.rng.u8(0..8) == 0 {
-            (*self.rng.choice(&KEYS).unwrap()).to_owned()
-        } else {
-            sights.keys().nth(self.rng.usize(0..sights.len())).unwrap().clone()
-        };
-        let sight = sights.get(&key);
-        let found = sight.map(|sight| Arc::clone(&sight.found));
-        let choice = *self.rng.choice(&Choice::ALL).unwrap();
-        let errand = match (self.rng.u8(0..10), found) {
-            (0, _) => Errand::Look(key),
-            (1, _) => Errand::Prepare(key, choice),
-            (2, Some(_)) => Errand::Sweep(sights.values().map(|sight| Arc::clone(&sight.found)).collect()),
-            (3..=6, Some(_)) | (9, None) => Errand::Decide(Box::new(self.order(seat, &key, choice))),
-            (7..=8, Some(found)) => Errand::Check(found),
-            (_, _) => Errand::Scan,
-        };
-        self.spawn(seat, errand);
-    }
-
-    fn order(&mut self, seat: usize, key: &str, any: Choice) -> Order {
-        let sight = self.seats[seat].sights.get(key);
-        let checked = sight.and_then(|sight| sight.checked.clone());
-        let advised = match checked.as_ref().map(|checked| checked.advice()) {
-            Some(Advice::MarkDone) => Choice::MarkDone,
-            Some(Advice::Retry) => Choice::Retry,
-            Some(Advice::Escalate) => Choice::Escalate,
-            Some(Advice::Wait) | None => any,
-        };
-        let shown = sight.filter(|_| self.rng.u8(0..4) > 0).map(|sight| sight.found.finding.item.clone());
-        Order {
-            source: SOURCE.into(),
-            key: key.into(),
-            shown,
-            shown_verdict: checked.filter(|_| self.rng.bool()).map(|checked| checked.verdict()),
-            choice: if self.rng.u8(0..4) > 0 { advised } else { any },
-            reason: Reason::new("looked at it with the team").unwrap(),
-            insists: self.rng.u8(0..4) == 0,
-        }
-    }
-
-    fn spawn(&mut self, at: usize, errand: Errand) {
-        let seat = &mut self.seats[at];
-        let Some((number, desk)) = &seat.process else { return };
-        let is_deciding = matches!(errand, Errand::Decide(_) | Errand::Recover);
-        let place = if is_deciding { &mut seat.deciding } else { &mut seat.reading };
-        if place.is_some() {
-            return;
-        }
-        self.sim.of_process(*number, |ran| ran.recovers = matches!(errand, Errand::Recover));
-        let name = errand.name();
-        let detail = match &errand {
-            Errand::Decide(order) => format!("{} {} insists: {}", order.choice, order.key, order.insists),
-            Errand::Prepare(key, choice) => format!("{choice} {key}"),
-            Errand::Look(key) => key.clone(),
-            Errand::Check(found) => found.finding.item.key.as_str().to_owned(),
-            Errand::Scan | Errand::Sweep(_) | Errand::Recover => String::new(),
-        };
-        let task = tokio::spawn(errand.run(Arc::clone(desk)));
-        *place = Some(UnderWay { name, task, clock_sets: seat.clock_sets });
-        self.tell(|| format!("{} {name} {detail}", SEATS[at].0));
     }
 
     /// Lets one call go, and looks at the rules.
@@ -312,18 +244,19 @@ impl Play {
         let seat = self.sim.of_process(process, |ran| ran.seat);
         let detail = held.detail.clone();
         self.tell(|| {
-            format!("{}: {call} {detail} {} it acts: {}", SEATS[seat].0, phase.as_str(), luck.as_str())
+            format!("{}: {call} {detail} {} it acts: {}", SEATS[seat].name, phase.as_str(), luck.as_str())
         });
         let before = self.sim.truth.lock().unwrap().jobs.clone();
         held.go(luck);
         self.settle_down().await;
-        let by = (call == "source.apply" && phase == Phase::Before).then_some(&*decision);
+        let by = (call == "source.apply" && phase == Phase::Before)
+            .then_some((&*decision, Stage { process, step: self.tally.steps }));
         self.checker.look_at_table(&self.sim, &before, by)?;
         if call == "escalation.send" {
             self.checker.look_at_escalations(&self.sim)?;
         }
         if call == "record.append" || self.sim.mutant.is_some() {
-            for (event, body) in self.checker.look_at_record(&self.sim)? {
+            for (event, body) in self.checker.look_at_record(&self.sim, Some(seat))? {
                 count_entry(&mut self.tally, event, &body);
             }
         }

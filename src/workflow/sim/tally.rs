@@ -5,7 +5,7 @@ use crate::domain::audit::Event;
 use std::collections::BTreeMap;
 
 /// What must have been met over many seeds, beside every fault and every place of a crash.
-const MET: [(&str, &str); 47] = [
+const MET: [(&str, &str); 70] = [
     ("applied", "mark_done"),
     ("applied", "retry"),
     ("applied", "escalate"),
@@ -28,6 +28,29 @@ const MET: [(&str, &str); 47] = [
     ("intended", "advised retry"),
     ("intended", "insisted mark_done"),
     ("intended", "insisted retry"),
+    ("proposed", "mark_done"),
+    ("proposed", "retry"),
+    ("proposed", "insisting"),
+    ("approved", "mark_done"),
+    ("approved", "retry"),
+    ("approved", "insisting"),
+    ("approved", "financial retry against the advice"),
+    ("withdrawn", "by the proposer"),
+    ("withdrawn", "by another"),
+    ("lapsed", "time"),
+    ("lapsed", "row"),
+    ("lapsed", "evidence"),
+    ("lapsed", "when another was proposed"),
+    ("refused", "a second proposal"),
+    ("approval refused", "own proposal"),
+    ("approval refused", "same account"),
+    ("approval refused", "not insisting"),
+    ("approval refused", "no answer"),
+    ("approval refused", "clock behind"),
+    ("approval refused", "settled before"),
+    ("approval refused", "settled a moment ago"),
+    ("recovered approval", "applied"),
+    ("recovered approval", "refused"),
     ("verdict", "happened"),
     ("verdict", "duplicated"),
     ("verdict", "not_found"),
@@ -115,19 +138,73 @@ impl Tally {
 /// An entry of the audit was met.
 pub(super) fn count_entry(tally: &mut Tally, event: Event, body: &serde_json::Value) {
     let choice = body["choice"].as_str().unwrap_or_default().to_owned();
+    if event == Event::Intended && !body["approval"].is_null() {
+        count_approval(tally, body, &choice);
+    }
     match event {
         Event::Intended if body["check"]["advice"] == body["choice"] => {
             tally.met("intended", format!("advised {choice}"));
         }
         Event::Intended => tally.met("intended", format!("insisted {choice}")),
         Event::Applied => tally.met("applied", choice),
+        Event::Refused if body["attempted"] == "propose" => tally.met("refused", "a second proposal"),
+        Event::Refused if body["attempted"] == "approve" => {
+            tally.met("approval refused", kind_of(body, &REFUSED));
+        }
         Event::Refused => tally.met("refused", choice),
         Event::Failed => tally.met("failed", choice),
-        Event::Proposed => tally.met("proposed", choice),
-        Event::Withdrawn => tally.met("proposed", "withdrawn"),
-        Event::Lapsed => tally.met("proposed", "lapsed"),
+        Event::Proposed => {
+            if body["insisted"] == true {
+                tally.met("proposed", "insisting");
+            }
+            tally.met("proposed", choice);
+        }
+        Event::Withdrawn if body["by_proposer"] == true => tally.met("withdrawn", "by the proposer"),
+        Event::Withdrawn => tally.met("withdrawn", "by another"),
+        Event::Lapsed => {
+            if body["attempted"] == "propose" {
+                tally.met("lapsed", "when another was proposed");
+            }
+            tally.met("lapsed", kind_of(body, &LAPSED));
+        }
         Event::Checked | Event::DryRun | Event::Unmasked => {}
     }
+}
+
+fn count_approval(tally: &mut Tally, body: &serde_json::Value, choice: &str) {
+    let is_against = body["check"]["advice"] != choice;
+    if is_against {
+        tally.met("approved", "insisting");
+    }
+    if is_against && choice == "retry" && body["risk"] == "financial" {
+        tally.met("approved", "financial retry against the advice");
+    }
+    tally.met("approved", choice);
+}
+
+/// What the words of a refused approval amount to.
+const REFUSED: [(&str, &str); 6] = [
+    ("of their own", "own proposal"),
+    ("same account", "same account"),
+    ("has to insist", "not insisting"),
+    ("no answer that counts", "no answer"),
+    ("clock stands before", "clock behind"),
+    ("(audit entry", "settled before"),
+];
+
+/// What the words of a lapse amount to.
+const LAPSED: [(&str, &str); 6] = [
+    ("could be approved until", "time"),
+    ("row changed", "row"),
+    ("needs no decision", "row"),
+    ("no such item", "row"),
+    ("the verdict was", "evidence"),
+    ("the effects were", "evidence"),
+];
+
+fn kind_of(body: &serde_json::Value, kinds: &[(&'static str, &'static str)]) -> &'static str {
+    let why = body["why"].as_str().unwrap_or_default();
+    kinds.iter().find(|(words, _)| why.contains(words)).map_or("otherwise", |(_, kind)| kind)
 }
 
 fn merge<K: Ord + Clone>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {

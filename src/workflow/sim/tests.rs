@@ -80,7 +80,7 @@ fn sentence(tally: &Tally) -> String {
         counts.map(|(_, count)| count).sum::<u64>()
     };
     format!(
-        "{} seeds, {} steps, {} calls broken off by crashes, {} faults met; {} decisions applied, {} refused, {} failed, {} recovered",
+        "{} seeds, {} steps, {} calls broken off by crashes, {} faults met; {} decisions applied, {} refused, {} failed, {} recovered; {} proposed, {} approved, {} withdrawn, {} lapsed, {} approvals refused",
         tally.seeds,
         tally.steps,
         tally.crashes.values().sum::<u64>(),
@@ -89,6 +89,11 @@ fn sentence(tally: &Tally) -> String {
         of("refused"),
         of("failed"),
         of("recovered"),
+        tally.count("proposed", "mark_done") + tally.count("proposed", "retry"),
+        tally.count("approved", "mark_done") + tally.count("approved", "retry"),
+        of("withdrawn"),
+        of("lapsed"),
+        of("approval refused"),
     )
 }
 

@@ -37,6 +37,8 @@ pub(super) struct Setting {
     pub is_financial: bool,
     /// Whether escalations go to somebody.
     pub escalates: bool,
+    /// Whether a decision that writes takes two persons.
+    pub takes_two: bool,
 }
 
 /// A row of the table of jobs.
@@ -157,8 +159,15 @@ pub(super) struct Given {
     pub at: DateTime<Utc>,
     /// Whether something went wrong on the way.
     pub is_fault: bool,
+    /// The effects that it told of, ordered.
+    pub effects: Vec<(String, EffectState)>,
+}
+
+impl Given {
     /// Whether it told of an effect that happened or may yet.
-    pub tells_effect: bool,
+    pub(super) fn tells_effect(&self) -> bool {
+        self.effects.iter().any(|(_, state)| *state != EffectState::Failed)
+    }
 }
 
 /// A notice that arrived at the second line.

@@ -122,8 +122,8 @@ async fn the_second_person_carries_it_out_intent_first() {
         [
             "record.of_decision",
             "source.read inv-41",
-            "provider.ask inv-41",
             "source.payload inv-41",
+            "provider.ask inv-41",
             "record.append intended",
             "source.apply inv-41",
             "record.append applied",
@@ -325,6 +325,31 @@ async fn a_second_proposal_on_the_item_is_refused_while_the_first_stands() {
     assert_eq!(body(&world, "lapsed")["attempted"], "propose");
 }
 
+/// What somebody saw before the proposal was made does not lapse it: they look again, and find that it stands.
+#[rstest]
+#[case::row(|world: &World| world.source.overwrite("inv-41", "failed"))]
+#[case::evidence(|world: &World| drop(world.clone().happened("inv-41", 2)))]
+#[tokio::test]
+async fn an_older_look_lapses_no_proposal(#[case] moves: fn(&World)) {
+    let world = World::with_stuck(&["inv-41"]).happened("inv-41", 1);
+    let gate = world.script.hold("source.payload");
+    let slow = tokio::spawn({
+        let (desk, order) = (bob(&world), Order { insists: true, ..order("inv-41", MarkDone) });
+        async move { decide(&desk, order).await }
+    });
+    // Bob has read and asked by now; Ada does both later.
+    world.script.begun("source.payload", 1).await;
+    world.script.calm();
+    moves(&world);
+    let first = Order { shown: None, insists: true, ..order("inv-41", MarkDone) };
+    let first = decide(&ada(&world), first).await.unwrap();
+    assert_eq!(first.outcome.as_str(), "proposed", "{:?}", first.outcome);
+    gate.add_permits(1);
+    let second = slow.await.unwrap().unwrap();
+    assert!(why(&second).starts_with("already proposed by Ada"), "{}", why(&second));
+    assert_eq!(world.events(), ["proposed", "refused"]);
+}
+
 #[rstest]
 #[case::by_the_proposer("Ada", true)]
 #[case::by_the_proposer_otherwise_spelled("ADA", true)]
@@ -354,7 +379,7 @@ async fn a_withdrawn_proposal_is_never_approved(#[case] name: &str, #[case] by_p
     assert_eq!(world.events(), ["proposed", "withdrawn", "refused"]);
 }
 
-/// Begins an approval and holds it where all that is left is its intent.
+/// Begins an approval and holds it in the last look before its intent.
 async fn held_before_its_intent(
     world: &World,
     name: &str,
@@ -362,9 +387,9 @@ async fn held_before_its_intent(
     proposal: &Proposal,
 ) -> tokio::task::JoinHandle<Result<Decided, OrderFault>> {
     let (desk, order) = (Arc::new(desk_of(world, name, process)), approval(proposal, false));
-    let begun = world.script.count("source.payload");
+    let begun = world.script.count("provider.ask");
     let task = tokio::spawn(async move { approve(&desk, order).await });
-    world.script.begun("source.payload", begun + 1).await;
+    world.script.begun("provider.ask", begun + 1).await;
     task
 }
 
@@ -373,12 +398,12 @@ async fn held_before_its_intent(
 async fn of_two_who_approve_at_once_one_is_late_and_writes_nothing() {
     let world = World::with_stuck(&["inv-41"]).happened("inv-41", 1);
     let proposal = proposed(&world, MarkDone, false).await;
-    world.script.hold("source.payload");
+    world.script.hold("provider.ask");
     world.script.hold("source.apply");
     let bob = held_before_its_intent(&world, "Bob", 102, &proposal).await;
     let cleo = held_before_its_intent(&world, "Cleo", 104, &proposal).await;
     // Until both came to their intent the row is as both saw it.
-    world.script.let_go("source.payload", 2);
+    world.script.let_go("provider.ask", 2);
     world.script.begun("record.append intended", 2).await;
     world.script.let_go("source.apply", 2);
     let outcomes = [bob.await.unwrap().unwrap(), cleo.await.unwrap().unwrap()];
@@ -424,11 +449,11 @@ async fn who_comes_after_the_write_is_told_that_it_was_approved() {
 async fn what_is_withdrawn_while_somebody_approves_it_is_not_carried_out() {
     let world = World::with_stuck(&["inv-41"]).happened("inv-41", 1);
     let proposal = proposed(&world, MarkDone, false).await;
-    world.script.hold("source.payload");
+    world.script.hold("provider.ask");
     let bob = held_before_its_intent(&world, "Bob", 102, &proposal).await;
     let reason = Reason::new("not any more").unwrap();
     withdraw(&ada(&world), proposal.id, &reason).await.unwrap().unwrap();
-    world.script.let_go("source.payload", 1);
+    world.script.let_go("provider.ask", 1);
     let late = bob.await.unwrap().unwrap();
     assert_eq!(why(&late), "somebody withdrew it a moment ago (Ada, audit entry 2)");
     assert_eq!((late.entry, world.script.count("source.apply")), (None, 0));

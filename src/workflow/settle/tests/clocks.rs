@@ -75,3 +75,24 @@ async fn a_machine_that_sleeps_while_the_provider_is_asked_decides_nothing() {
     );
     assert_eq!(world.events(), ["refused"]);
 }
+
+/// A proposal that was in time when somebody began to approve it is not carried out once its time is over.
+#[tokio::test]
+async fn a_machine_that_sleeps_while_somebody_approves_carries_nothing_out_too_late() {
+    for held in ["source.read", "source.payload", "provider.ask"] {
+        let world = World::with_stuck(&["inv-41"]).happened("inv-41", 1);
+        let proposal = approvals::proposed(&world, MarkDone, false).await;
+        world.script.calm();
+        world.script.hold(held);
+        let bob = Arc::new(approvals::desk_of(&world, "Bob", 102));
+        let order = approvals::approval(&proposal, false);
+        let task = tokio::spawn(async move { approve::approve(&bob, order).await });
+        world.script.begun(held, 1).await;
+        *world.clock_ahead.lock().unwrap() = TimeDelta::hours(5);
+        world.script.let_go(held, 1);
+        let decided = task.await.unwrap().unwrap();
+        assert_eq!(decided.outcome.as_str(), "refused", "{held}: {:?}", decided.outcome);
+        assert_eq!(world.source.row("inv-41"), Some(stuck_row("inv-41")), "{held}");
+        assert_eq!(world.count(Event::Intended), 0, "{held}");
+    }
+}
