@@ -2,6 +2,7 @@
 
 use clap::Parser;
 use std::io::Write;
+use std::num::NonZero;
 use std::process::ExitCode;
 use unstuck::commands::arguments::Arguments;
 use unstuck::commands::failure::{Exit, Failure};
@@ -11,9 +12,15 @@ use unstuck::{adapters, commands};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// How many processors sort out findings at most: each keeps its own memory of the error rules.
+const SORTERS_MAX: usize = 2;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     adapters::http::install_tls();
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    // Where no such threads can be had, rayon makes its own as soon as it is asked.
+    let _made_later = rayon::ThreadPoolBuilder::new().num_threads(processors.min(SORTERS_MAX)).build_global();
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

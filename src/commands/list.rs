@@ -69,12 +69,13 @@ async fn print_source(
     while let Some(read) = pages.next().await {
         match read {
             // Spelled while the next page is being read; a line is smaller than its finding.
-            Ok(page) => held.par_extend(
-                page.found
-                    .par_iter()
-                    .filter(|found| filter.passes(&found.facts()))
-                    .map(|found| (found.finding.since, printer.spell(&FindingLine::of(found)))),
-            ),
+            Ok(page) => {
+                let passing = page.found.par_iter().filter(|found| filter.passes(&found.facts()));
+                held.par_extend(passing.map(|found| {
+                    let line = printer.spell(&FindingLine::of(found));
+                    (found.finding.since, line.into_boxed_str())
+                }));
+            }
             Err(fault) => ended = Err(fault),
         }
         if held.len() > SORTED_FINDINGS_MAX {
@@ -88,7 +89,7 @@ async fn print_source(
 }
 
 /// A finding as it is printed, and since when it is so.
-type Spelled = (Option<DateTime<Utc>>, String);
+type Spelled = (Option<DateTime<Utc>>, Box<str>);
 
 /// Prints findings in one of the three spellings, buffered.
 pub(super) struct Printer {

@@ -3,9 +3,14 @@
 use crate::domain::text::escape_json;
 use serde::Serialize;
 
+/// More than most lines take, so that they need not grow.
+const LINE_BYTES: usize = 512;
+
 /// A value as one line of JSON, every control, direction and zero-width character as `\uXXXX`.
 pub fn line(value: &impl Serialize) -> String {
-    escape_json(serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
+    let mut line = Vec::with_capacity(LINE_BYTES);
+    let written = serde_json::to_writer(&mut line, value).ok().and_then(|()| String::from_utf8(line).ok());
+    escape_json(written.unwrap_or_else(|| "null".to_owned()))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 /// How many items one page of a scan holds: a page is what an application's writer waits for at most.
 pub const PAGE_ITEMS_MAX: usize = 2_000;
 /// In how many places of a large source a scan reads at once.
-const PARTS_MAX: usize = 4;
+const PARTS_MAX: usize = 3;
 /// How much of a payload is read for a template.
 const PAYLOAD_BYTES_MAX: usize = 1 << 20;
 
