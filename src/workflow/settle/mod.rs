@@ -209,6 +209,8 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
             return refuse(desk, &order, decision, Some(&opened.found), not_open, None).await;
         }
     };
+    // Before the provider is asked: nothing that may take its time comes between its answer and the intent.
+    let payload = source.payload(&change.key, PAYLOAD_KEPT_BYTES_MAX).await.map_err(OrderFault::Source)?;
     // What is asked now counts as of when the row was read: our own clock may have been set since.
     opened.found.clock_gap = opened.source_now - desk.clock.now();
     let checked = check(desk, &opened.found).await;
@@ -238,7 +240,6 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
             return Ok(decided);
         }
     };
-    let payload = source.payload(&change.key, PAYLOAD_KEPT_BYTES_MAX).await.map_err(OrderFault::Source)?;
     let grounds = write::Grounds { source, found: opened.found, checked, statements, change, payload };
     match ruling {
         Ruling::Permitted(permitted) => carry_out(desk, permitted, grounds).await,

@@ -34,8 +34,8 @@ async fn the_intent_is_on_record_before_the_row_is_touched() {
         world.script.calls(),
         [
             "source.read inv-41",
-            "provider.ask inv-41",
             "source.payload inv-41",
+            "provider.ask inv-41",
             "record.append intended",
             "source.apply inv-41",
             "record.append applied",
@@ -56,8 +56,8 @@ async fn an_escalation_is_sent_after_its_intent_and_leaves_the_row() {
         [
             "source.read inv-41",
             "record.of_item",
-            "provider.ask inv-41",
             "source.payload inv-41",
+            "provider.ask inv-41",
             "record.append intended",
             "escalation.send inv-41",
             "source.apply inv-41",

@@ -4,6 +4,7 @@ use super::*;
 use crate::ports::clock::Clock;
 use crate::workflow::fakes::{PROCESS, now};
 use pretty_assertions::assert_eq;
+use rstest::rstest;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A clock that is set when it is read for so many times.
@@ -56,17 +57,20 @@ async fn a_clock_that_is_set_at_any_moment_lets_no_retry_through_early(#[case] b
 }
 
 /// Nothing is decided on an answer that took longer than evidence may be old.
+#[rstest]
+#[case("source.payload")]
+#[case("provider.ask")]
 #[tokio::test]
-async fn a_machine_that_sleeps_while_the_provider_is_asked_decides_nothing() {
+async fn a_machine_that_sleeps_while_the_provider_is_asked_decides_nothing(#[case] held: &'static str) {
     let world = World::with_stuck(&["inv-41"]);
-    world.script.hold("provider.ask");
+    world.script.hold(held);
     let task = tokio::spawn({
         let desk = world.desk();
         async move { decide(&desk, order("inv-41", Retry)).await }
     });
-    world.script.begun("provider.ask", 1).await;
+    world.script.begun(held, 1).await;
     *world.clock_ahead.lock().unwrap() = TimeDelta::hours(8);
-    world.script.let_go("provider.ask", 1);
+    world.script.let_go(held, 1);
     let decided = task.await.unwrap().unwrap();
     assert!(
         matches!(&decided.outcome, Outcome::Refused { why, .. } if why.contains("the look took too long")),
