@@ -245,6 +245,8 @@ pub enum WhyNot {
         /// Why, in words.
         what: String,
     },
+    /// Other statements would run, or on another database.
+    OtherStatements,
     /// It is against the advice, and the approver does not insist.
     NotInsisting,
 }
@@ -260,6 +262,7 @@ impl WhyNot {
             | Self::NoLogin
             | Self::ClockBehind { .. }
             | Self::NoAnswer { .. }
+            | Self::OtherStatements
             | Self::NotInsisting => false,
         }
     }
@@ -279,6 +282,9 @@ impl WhyNot {
             }
             Self::NoLogin => {
                 "Run it under an account with a name; `approvals_from_same_login = true` allows it, on record."
+            }
+            Self::OtherStatements => {
+                "Compare this configuration and its presets with the proposer's; whoever still wants it proposes it anew."
             }
             Self::ClockBehind { .. } => "Set this machine's clock, then approve it.",
             Self::NoAnswer { .. } => "Approve it once the provider answers; the proposal still waits.",
@@ -321,6 +327,9 @@ impl fmt::Display for WhyNot {
                     f,
                     "the provider gave no answer that counts ({what}), so what was proposed cannot be compared"
                 )
+            }
+            Self::OtherStatements => {
+                f.write_str("other statements would run here than were proposed, or on another database")
             }
             Self::NotInsisting => f.write_str(
                 "it is against the advice: the proposer insists, and the second person has to insist too",

@@ -44,6 +44,16 @@ pub enum Approvals {
     Two,
 }
 
+impl Approvals {
+    /// How many persons that is.
+    pub fn count(self) -> u8 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+}
+
 /// What is at stake with a kind: what a wrong decision costs, and how many persons one takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stakes {

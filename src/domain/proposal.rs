@@ -144,6 +144,8 @@ pub struct Proposal {
     pub seen: Row,
     /// SHA-256 of the row as it really was.
     pub row_sha256: String,
+    /// SHA-256 of the statements that were proposed, and of where they were to be written.
+    pub writes_sha256: String,
     /// What the provider showed.
     pub sight: Sight,
     /// The advice of that moment, in its word.
@@ -235,6 +237,7 @@ impl Proposal {
             insists: body["insisted"].as_bool()?,
             seen: Row::from_json(&body["row_seen"])?,
             row_sha256: text("row_seen_sha256")?.to_owned(),
+            writes_sha256: text("writes_sha256")?.to_owned(),
             sight: serde_json::from_value(body["sight"].clone()).ok()?,
             advice: body["check"]["advice"].as_str()?.to_owned(),
             at: time(&entry.at)?,

@@ -65,6 +65,8 @@ pub struct SourceFacts {
     pub name: Arc<str>,
     /// Where it is, without secrets.
     pub place: String,
+    /// The same without any doubt: what tells two databases of one name apart.
+    pub whole_place: String,
     /// The preset it is read through.
     pub preset: Arc<str>,
     /// Whether a worker that still lives would overwrite a decision later.

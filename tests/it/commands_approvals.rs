@@ -440,3 +440,51 @@ fn to_escalate_and_kinds_of_one_person_are_decided_as_before() {
     let ran = Incident::new().run("decide inv-1 --source jobs --done --reason seen --json");
     assert_eq!((ran.code, ran.each("outcome")), (Some(0), vec!["applied".to_owned()]));
 }
+
+/// A policy that was lowered meanwhile, or no configuration at all, is no way past a proposal that waits.
+#[rstest]
+#[case::lowered("approvals = 2", "approvals = 1")]
+#[case::less_at_stake("risk = \"financial\"", "risk = \"safe\"")]
+fn nobody_decides_alone_where_a_proposal_waits(#[case] was: &str, #[case] is: &str) {
+    let incident = Incident::of_two(ONE_ACCOUNT, "");
+    let short = proposed(&incident, "inv-1 --done");
+    let path = incident.world.path("config.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, config.replace("approvals = 2", "approvals = 1").replace(was, is)).unwrap();
+    let ran = incident.run("decide inv-1 --source jobs --done --override --reason alone");
+    let why = format!(
+        "inv-1: mark done refused: ana proposed to mark done it as {short}, and that waits for a second person"
+    );
+    let do_next = "Approve it or withdraw it first: `unstuck proposals` shows it.";
+    assert_eq!((ran.code, ran.err), (Some(1), two_lines(&why, do_next)));
+    let arguments = "--db sqlite://jobs.db --audit-file audit.db decide inv-1 --source jobs --done --override --reason alone";
+    let ran = incident.world.run(arguments);
+    assert_eq!((ran.code, ran.err), (Some(1), two_lines(&why, do_next)));
+    assert_eq!(incident.status_of("inv-1").as_deref(), Some("failed"));
+    // Handed on by whoever likes.
+    assert_eq!(incident.run("decide inv-1 --source jobs --escalate --reason help").code, Some(0));
+}
+
+/// What is approved is what was proposed: the statements, and the database they are for.
+#[rstest]
+#[case::statements("preset = \"jobs\"", "preset = \"jobs\"\ndecisions_table = \"more\"")]
+#[case::database("url = \"sqlite://jobs.db\"", "url = \"sqlite://copy.db\"")]
+fn other_statements_or_another_database_are_not_approved(#[case] was: &str, #[case] is: &str) {
+    let incident = Incident::of_two(ONE_ACCOUNT, "");
+    let short = proposed(&incident, "inv-1 --done");
+    std::fs::copy(&incident.database, incident.world.path("copy.db")).unwrap();
+    let path = incident.world.path("config.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, config.replacen(was, is, 1)).unwrap();
+    let ran = approved_by(&incident, "bob", &short, "");
+    let do_next = "Compare this configuration and its presets with the proposer's; whoever still wants it proposes it anew.";
+    refused(
+        &incident,
+        &ran,
+        "other statements would run here than were proposed, or on another database",
+        do_next,
+    );
+    // As it was proposed it still stands.
+    std::fs::write(&path, config).unwrap();
+    assert_eq!(approved_by(&incident, "bob", &short, "").code, Some(0));
+}

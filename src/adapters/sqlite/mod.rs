@@ -50,6 +50,7 @@ impl SqliteSource {
         let facts = SourceFacts {
             name: name.into(),
             place: path.display().to_string(),
+            whole_place: std::path::absolute(&path).as_ref().unwrap_or(&path).display().to_string(),
             preset: Arc::clone(&preset.name),
             late_writer: preset.decisions.late_writer,
             leaves: Choice::ALL.map(|choice| (choice, preset.decisions.of(choice).leaves())),

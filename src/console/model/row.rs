@@ -72,7 +72,7 @@ pub fn is_same_row(before: &Item, now: &Item) -> bool {
 /// and a key that had to visit 100,000 of them would be felt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gist {
-    /// The number of its words in [`super::words::Words`].
+    /// The number of its words in the list of words.
     pub words: u32,
     /// Why it needs a person.
     pub finding: FindingKind,

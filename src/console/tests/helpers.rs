@@ -269,6 +269,7 @@ pub fn prepared(found: &Found, choice: Choice, verdict: Verdict) -> Prepared {
 pub fn proposal(found: &Found, choice: Choice, verdict: Verdict) -> Proposal {
     let prepared = prepared(found, choice, verdict);
     Proposal {
+        writes_sha256: String::new(),
         id: Uuid::from_u128(0x0196_a1b2_0000_7000_8000_0012_7c1f_02ab),
         entry: 40,
         choice,

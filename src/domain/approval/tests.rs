@@ -36,6 +36,7 @@ fn sight(verdict: Verdict, ids: &[&str]) -> Sight {
 /// What Ana proposed an hour ago, good for three more.
 fn proposal() -> Proposal {
     Proposal {
+        writes_sha256: String::new(),
         id: Uuid::from_u128(7),
         entry: 3,
         choice: Choice::Retry,

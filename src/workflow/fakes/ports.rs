@@ -62,6 +62,7 @@ impl FakeSource {
         let facts = SourceFacts {
             name: super::SOURCE.into(),
             place: "memory".to_owned(),
+            whole_place: "memory".to_owned(),
             preset: "fake".into(),
             late_writer: LateWriter::Guarded,
             leaves: [

@@ -1,7 +1,7 @@
 //! Approve: the second person's way. The row is read anew, the provider asked anew, and only exactly what was proposed is
 //! carried out, by the same steps as any decision.
 
-use super::entries::proposals::{Attempt, refused_approval};
+use super::entries::proposals::{Attempt, refused_approval, writes_sha256};
 use super::entries::{Receipted, record_of};
 use super::{
     Decided, NotOpen, Opened, OrderFault, PAYLOAD_KEPT_BYTES_MAX, Prepared, carry_out, change_of,
@@ -12,6 +12,7 @@ use crate::domain::decision::{Denied, Outcome, Reason};
 use crate::domain::item::Row;
 use crate::domain::proposal::{Closed, Proposal, Sight};
 use crate::ports::record::Once;
+use crate::ports::source::PlannedStatement;
 use crate::workflow::check::{Checked, check};
 use crate::workflow::desk::Desk;
 use crate::workflow::scan::Found;
@@ -54,7 +55,13 @@ pub async fn review(desk: &Desk, decision: Uuid) -> Result<Review, OrderFault> {
             // Whether somebody insists is asked in the next step.
             let approver =
                 Approver { operator: desk.operator.clone(), reason: proposal.reason.clone(), insists: true };
-            may_approve(&proposal, &approver, &present, desk.approval_rules).err()
+            let differs = |planned: &Vec<PlannedStatement>| {
+                let facts = desk.source(&proposal.source)?.facts();
+                (writes_sha256(facts, planned) != proposal.writes_sha256).then_some(WhyNot::OtherStatements)
+            };
+            may_approve(&proposal, &approver, &present, desk.approval_rules)
+                .err()
+                .or_else(|| prepared.statements.as_ref().ok().and_then(differs))
         }
         Err(not_open) => may_take_up(&proposal, &desk.operator, desk.clock.now(), desk.approval_rules)
             .err()
@@ -116,6 +123,9 @@ pub async fn approve(desk: &Arc<Desk>, order: ApprovalOrder) -> Result<Decided, 
     };
     if let Some(why) = clock_moved(desk, found, began, &checked) {
         return attempt.refused(why, NEXT.to_owned(), known).await;
+    }
+    if writes_sha256(source.facts(), &statements) != proposal.writes_sha256 {
+        return attempt.in_vain(&WhyNot::OtherStatements, known).await;
     }
     let sight = Sight::of(&checked.judgement);
     let approver =

@@ -83,6 +83,7 @@ fn known_json(desk: &Desk, draft: &Draft, seen: &Row, grounds: &Grounds) -> Valu
         "reason": draft.reason.as_str(),
         "insisted": draft.insists,
         "risk": found.risk.as_str(),
+        "approvals": found.approvals.count(),
         "check": checked_json(found, checked),
         "row_seen": masked_row(desk, seen),
         "row_seen_sha256": seen.sha256(),

@@ -199,6 +199,7 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
     if let Some(not_open) = moved_on(desk, &order, &opened).await? {
         return refuse(desk, &order, decision, Some(&opened.found), not_open, None).await;
     }
+    let in_the_way = propose::waiting_on(desk, &order, &opened).await?;
     let change = change_of(desk, &opened, decision, order.reason.as_str());
     let statements = match source.plan(order.choice, &change) {
         Ok(statements) => statements,
@@ -241,9 +242,12 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
         }
     };
     let grounds = write::Grounds { source, found: opened.found, checked, statements, change, payload };
-    match ruling {
-        Ruling::Permitted(permitted) => carry_out(desk, permitted, grounds).await,
-        Ruling::NeedsApproval(unapproved) => propose::propose(desk, unapproved, grounds).await,
+    match (ruling, in_the_way) {
+        (Ruling::Permitted(_), Some(proposal)) => {
+            propose::refuse_alone(desk, &order, decision, grounds, &proposal).await
+        }
+        (Ruling::Permitted(permitted), None) => carry_out(desk, permitted, grounds).await,
+        (Ruling::NeedsApproval(unapproved), _) => propose::propose(desk, unapproved, grounds).await,
     }
 }
 

@@ -3,9 +3,9 @@
 use super::entries::proposals::{Attempt, lapsed, proposed, refused_approval, withdrawn};
 use super::entries::{Receipted, record_of};
 use super::write::Grounds;
-use super::{Decided, NotOpen, Opened, OrderFault, clock_moved, may_write, open};
+use super::{Decided, NotOpen, Opened, Order, OrderFault, clock_moved, may_write, open};
 use crate::domain::approval::{Present, WhyNot, is_same_name};
-use crate::domain::decision::{Outcome, Reason, Unapproved};
+use crate::domain::decision::{Choice, Outcome, Reason, Unapproved};
 use crate::domain::moment::stamp;
 use crate::domain::proposal::{Closed, IdEnding, Proposal, Sight};
 use crate::domain::text::clean_cut;
@@ -20,6 +20,8 @@ use uuid::Uuid;
 const PAGE_ENTRIES: usize = 200;
 /// How many waiting proposals are told at most.
 const WAITING_MAX: usize = 1_000;
+/// How much of a name is told.
+const NAME_CHARS_MAX: usize = 60;
 /// How many proposals with the same ending are looked at.
 const SAME_ENDING_MAX: usize = 10;
 
@@ -49,6 +51,44 @@ pub(super) async fn propose(
     let entry = Some(proposal.entry);
     let outcome = Outcome::Proposed { proposal: Box::new(proposal), why };
     Ok(told(desk, &unapproved, grounds, outcome, (do_next, entry)))
+}
+
+/// The proposal that waits on an item as it is now, and so stands in the way of whoever would decide alone. To escalate
+/// takes nothing from it.
+pub(super) async fn waiting_on(
+    desk: &Desk,
+    order: &Order,
+    opened: &Opened,
+) -> Result<Option<Proposal>, OrderFault> {
+    if order.choice == Choice::Escalate {
+        return Ok(None);
+    }
+    let key = opened.found.finding.item.key.as_str();
+    let waiting = record_of(desk)?.waiting_on(&order.source, key).await.map_err(OrderFault::Record)?;
+    let (now, row_sha256) = (desk.clock.now(), opened.row.sha256());
+    let stands = |proposal: &Proposal| !proposal.is_overdue(now) && proposal.row_sha256 == row_sha256;
+    Ok(waiting.iter().filter_map(Proposal::of_entry).find(stands))
+}
+
+/// Nobody decides alone on an item that somebody else's proposal waits on, whatever the policy says by now.
+pub(super) async fn refuse_alone(
+    desk: &Desk,
+    order: &Order,
+    decision: Uuid,
+    grounds: Grounds,
+    proposal: &Proposal,
+) -> Result<Decided, OrderFault> {
+    let why = format!(
+        "{} proposed to {} it as {}, and that waits for a second person",
+        clean_cut(&proposal.proposer.name, NAME_CHARS_MAX),
+        proposal.choice.verb(),
+        proposal.short_id()
+    );
+    let not_open = NotOpen { why, now: Some(grounds.change.seen) };
+    let (found, checked) = (Some(&grounds.found), Some(grounds.checked));
+    let mut decided = super::refuse(desk, order, decision, found, not_open, checked).await?;
+    decided.do_next = Some("Approve it or withdraw it first: `unstuck proposals` shows it.".to_owned());
+    Ok(decided)
 }
 
 /// What came of it, told also to whoever wants receipts.
@@ -150,7 +190,7 @@ async fn refuse_second(
     grounds: Grounds,
     earlier: &Proposal,
 ) -> Result<Decided, OrderFault> {
-    let (short, by) = (earlier.short_id(), clean_cut(&earlier.proposer.name, 60));
+    let (short, by) = (earlier.short_id(), clean_cut(&earlier.proposer.name, NAME_CHARS_MAX));
     let why = format!(
         "already proposed by {by} as {short}: {}, until {}",
         earlier.choice.verb(),

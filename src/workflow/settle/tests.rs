@@ -34,6 +34,7 @@ async fn the_intent_is_on_record_before_the_row_is_touched() {
         world.script.calls(),
         [
             "source.read inv-41",
+            "record.waiting_on",
             "source.payload inv-41",
             "provider.ask inv-41",
             "record.append intended",

@@ -70,7 +70,11 @@ impl Mutant {
             | Self::NobodyLives
             | Self::AnswersFromMemory
             | Self::LookbackIgnored
-            | Self::OldEvidenceApproves => 1_000,
+            | Self::OldEvidenceApproves
+            | Self::TwoSettleOne
+            | Self::WithdrawalForgotten
+            | Self::RowOfToday
+            | Self::NeverTooLate => 1_000,
             Self::WritesBlindly
             | Self::IntentKeptLate
             | Self::IntentNeverKept
@@ -83,10 +87,6 @@ impl Mutant {
             | Self::SettleIgnored
             | Self::KeyNeverForgotten
             | Self::EscalationKeyChanges
-            | Self::TwoSettleOne
-            | Self::WithdrawalForgotten
-            | Self::RowOfToday
-            | Self::NeverTooLate
             | Self::ProposalWrites
             | Self::OneAccountIsTwo
             | Self::LoginIsALie

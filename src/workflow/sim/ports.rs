@@ -78,6 +78,7 @@ impl SimSource {
         let facts = SourceFacts {
             name: crate::workflow::fakes::SOURCE.into(),
             place: "simulated".to_owned(),
+            whole_place: "memory".to_owned(),
             preset: "simulated".into(),
             late_writer: if setting.is_guarded { LateWriter::Guarded } else { LateWriter::Unguarded },
             leaves: [

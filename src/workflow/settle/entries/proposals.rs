@@ -3,16 +3,19 @@
 use super::{entry, known_json, masked_row};
 use crate::domain::approval::Approval;
 use crate::domain::audit::{Event, NewEntry};
+use crate::domain::cell::hex;
 use crate::domain::decision::{Reason, Unapproved};
 use crate::domain::item::Row;
 use crate::domain::moment::stamp;
 use crate::domain::proposal::{Proposal, Sight};
+use crate::ports::source::{PlannedStatement, SourceFacts};
 use crate::workflow::check::{Checked, attachments_of, checked_json};
 use crate::workflow::desk::Desk;
 use crate::workflow::scan::Found;
 use crate::workflow::settle::write::Grounds;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// A proposal: everything that the proposer knows and everything that would be written.
 pub(in crate::workflow::settle) fn proposed(
@@ -27,9 +30,21 @@ pub(in crate::workflow::settle) fn proposed(
         body[name] = value;
     }
     body["why"] = json!(unapproved.why());
+    body["writes_sha256"] = json!(writes_sha256(grounds.source.facts(), &grounds.statements));
     let mut entry = entry(desk, Event::Proposed, draft.id, &draft.source, draft.key.as_str(), body);
     entry.attachments = attachments_of(&grounds.checked);
     entry
+}
+
+/// SHA-256 of statements and of where they run, without the values that differ from one person and moment to another.
+pub(in crate::workflow::settle) fn writes_sha256(
+    source: &SourceFacts,
+    statements: &[PlannedStatement],
+) -> String {
+    let written: Vec<Value> =
+        statements.iter().map(|statement| json!([statement.sql, statement.rows])).collect();
+    let all = json!([source.whole_place, written]).to_string();
+    hex(&Sha256::digest(all.as_bytes()))
 }
 
 /// Both persons, each with their words and where they came from.

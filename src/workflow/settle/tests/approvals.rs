@@ -86,6 +86,7 @@ async fn a_proposal_is_put_on_record_and_touches_nothing_else() {
         world.script.calls(),
         [
             "source.read inv-41",
+            "record.waiting_on",
             "source.payload inv-41",
             "provider.ask inv-41",
             "record.waiting_on",

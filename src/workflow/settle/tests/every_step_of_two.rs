@@ -47,7 +47,7 @@ async fn a_proposal_is_on_record_or_not_and_touches_nothing_after_a_trouble_at_a
             }
             steps += 1;
         }
-        assert_eq!(steps, 5, "steps of a proposal with {trouble:?}");
+        assert_eq!(steps, 6, "steps of a proposal with {trouble:?}");
     }
 }
 
