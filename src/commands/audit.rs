@@ -11,6 +11,7 @@ use crate::adapters::record::verify::{Verified, verify};
 use crate::adapters::record::{Seals, SqliteRecord};
 use crate::config::load::{Folders, key_of};
 use crate::domain::audit::Entry;
+use crate::domain::checkpoint::entries_in_words;
 use crate::domain::signing::PublicKey;
 use crate::domain::text::{clean, clean_cut};
 use crate::output::{json, say};
@@ -138,8 +139,9 @@ fn tell(path: &Path, verified: &Verified) -> Result<Exit, Failure> {
     let shown = clean(&path.display().to_string());
     if verified.is_whole() {
         say::line(format_args!(
-            "{shown}: {} entries, the chain is whole (head {})",
-            verified.entries, verified.head
+            "{shown}: {}, the chain is whole (head {})",
+            entries_in_words(verified.entries),
+            verified.head
         ))?;
         say::line(format_args!("{shown}: {}", signatures_in_words(verified)))?;
         return Ok(Exit::Fine);
@@ -162,16 +164,17 @@ fn signatures_in_words(verified: &Verified) -> String {
     };
     let after = match verified.entries - last.entries {
         0 => "no entry after it".to_owned(),
-        count => format!("{count} entries after the last checkpoint"),
+        count => format!("{} after the last checkpoint", entries_in_words(count)),
     };
     let bytes = match signatures.bytes {
         Bytes::AsSealed => ", every byte of the file is as it was sealed",
         Bytes::Unsealed => "",
     };
-    format!(
-        "{} checkpoints fit, the last of {} for {} entries, {after}{bytes}",
-        signatures.count, last.at, last.entries
-    )
+    let fit = match signatures.count {
+        1 => "1 checkpoint fits, it is".to_owned(),
+        count => format!("{count} checkpoints fit, the last"),
+    };
+    format!("{fit} of {} for {}, {after}{bytes}", last.at, entries_in_words(last.entries))
 }
 
 fn public_key(file: &Path) -> Result<PublicKey, Failure> {

@@ -193,8 +193,8 @@ impl Marks {
     /// What is missing at the end of a chain that is whole in itself.
     pub fn missing_after(&self, count: i64) -> Option<Break> {
         let last = self.in_order.last().filter(|mark| mark.entries > count)?;
-        let mut what =
-            format!("is missing: a checkpoint of {} says that there were {} entries", last.at, last.entries);
+        let were = were_in_words(last.entries);
+        let mut what = format!("is missing: a checkpoint of {} says that there {were}", last.at);
         let sound = self.sound().map_or(0, |mark| mark.entries);
         if sound < count {
             what.push_str(&format!("; for entries {} to {count} no checkpoint vouches", sound + 1));
@@ -207,6 +207,11 @@ impl Marks {
         self.in_order.get(self.sound?)
     }
 
+    /// The one that covers the most entries.
+    pub fn last(&self) -> Option<&Checkpoint> {
+        self.in_order.last()
+    }
+
     /// The seals of the file's bytes that hold for a chain of exactly so many entries.
     pub fn file_seals(&self, count: i64) -> impl Iterator<Item = (&str, &FileSeal)> {
         self.in_order
@@ -214,6 +219,16 @@ impl Marks {
             .filter(move |mark| mark.entries == count)
             .filter_map(|mark| Some((mark.at.as_str(), mark.file.as_ref()?)))
     }
+}
+
+/// So many entries that were there, with the verb.
+pub fn were_in_words(count: i64) -> String {
+    format!("{} {}", if count == 1 { "was" } else { "were" }, entries_in_words(count))
+}
+
+/// A number of entries in words.
+pub fn entries_in_words(count: i64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
 #[cfg(test)]

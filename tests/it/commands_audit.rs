@@ -182,7 +182,7 @@ fn another_key_is_told() {
     other.run("decide inv-1 --source jobs --done --reason charged");
     incident.world.write("other.pub", other.run("audit key").out);
     let ran = incident.run("audit verify --key other.pub");
-    let told = "audit.db: checkpoints: audit.db.checkpoints: line 1 was signed by another key\n";
+    let told = "audit.db: checkpoints: audit.db.checkpoints: line 1 was signed by another key (and 2 more)\n";
     assert_eq!((ran.code, ran.out.contains(told)), (Some(1), true), "{}", ran.out);
 
     incident.world.write("no.pub", "no key");
@@ -276,7 +276,13 @@ fn the_configuration_says_where_key_and_checkpoints_are() {
         assert_eq!(incident.world.path(name).exists(), is_there, "{name}");
     }
     let ran = incident.run("audit verify");
-    assert_eq!((ran.code, ran.out.contains("1 checkpoints fit")), (Some(0), true), "{}{}", ran.out, ran.err);
+    assert_eq!(
+        (ran.code, ran.out.contains("1 checkpoint fits, it is of ")),
+        (Some(0), true),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
 }
 
 /// The demo keeps everything in its own folder, which is gone when it ends.
@@ -350,6 +356,30 @@ fn an_export_holds_every_entry_and_no_secret(#[case] format: &str) {
         let told = format!("fingerprint: {}\n", fingerprint.as_str().unwrap());
         assert!(incident.run("audit key").out.starts_with(&told));
     }
+}
+
+/// Nothing is left of it but what was signed: that is a finding, not a wrong path.
+#[rstest]
+#[case::removed(true, "does not exist")]
+#[case::emptied(false, "is empty")]
+fn an_audit_that_is_gone_is_found_by_what_was_signed(#[case] removed: bool, #[case] how: &str) {
+    let incident = decided();
+    let (path, own) = (incident.world.path("audit.db"), incident.world.path("audit.db.checkpoints"));
+    if removed {
+        std::fs::remove_file(&path).unwrap();
+    } else {
+        std::fs::write(&path, "").unwrap();
+    }
+    // Beside the audit first, then beside the key alone.
+    for _ in 0..2 {
+        let ran = incident.run("audit verify");
+        let told = format!("audit.db: the file: it {how}, and a checkpoint of ");
+        assert_eq!((ran.code, ran.out.starts_with(&told)), (Some(1), true), "{}{}", ran.out, ran.err);
+        assert!(ran.out.contains(" says that there were 6 entries\n"), "{}", ran.out);
+        let _gone_the_second_time = std::fs::remove_file(&own);
+    }
+    std::fs::remove_dir_all(incident.world.path(".local")).unwrap();
+    assert_eq!(incident.run("audit verify").code, Some(3));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Adds entries to the end of the chain.
 
 use super::read::{COLUMNS, entry_of};
-use super::{fault, read};
+use super::{fault, read, schema};
 use crate::domain::audit::{Attachment, Entry, Event, GENESIS, NewEntry};
 use crate::domain::cell::hex;
 use crate::domain::moment::stamp;
@@ -55,9 +55,10 @@ pub(super) fn append_once(
 
 fn begin<'a>(path: &Path, connection: &'a mut Connection) -> Result<Transaction<'a>, RecordFault> {
     // Immediate: the head must not move between reading it and writing after it.
-    connection
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(|fault| fault::of_sql(path, &fault))
+    let sql = |fault: rusqlite::Error| fault::of_sql(path, &fault);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql)?;
+    schema::make_later(&transaction).map_err(sql)?;
+    Ok(transaction)
 }
 
 /// Writes entries behind the last one.

@@ -164,7 +164,9 @@ pub(super) fn append(path: &Path, end: &End, line: &str) -> io::Result<()> {
 /// Where the last checkpoint of an audit is remembered beside the key: whoever can write the audit's folder, but not the
 /// key's, cannot shorten both.
 pub(super) fn witness_of(key: &Path, audit: &Path) -> PathBuf {
-    let audit = audit.canonicalize().unwrap_or_else(|_| audit.to_owned());
+    // Of an audit that was removed its folder is still there.
+    let in_its_folder = || Some(audit.parent()?.canonicalize().ok()?.join(audit.file_name()?));
+    let audit = audit.canonicalize().ok().or_else(in_its_folder).unwrap_or_else(|| audit.to_owned());
     let name = sha256_of(&audit.to_string_lossy());
     let folder = key.parent().unwrap_or(Path::new("."));
     folder.join("last").join(format!("{}.jsonl", name.get(..32).unwrap_or(&name)))

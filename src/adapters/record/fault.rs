@@ -90,12 +90,29 @@ pub(super) fn broken_end(path: &Path, what: &str) -> RecordFault {
     )
 }
 
-/// What the audit holds is not signed.
-pub(super) fn unsigned(path: &Path, why: &str) -> RecordFault {
+/// What the audit holds is not signed. `kept` is where it is kept what was signed before.
+pub(super) fn unsigned(path: &Path, why: &str, kept: [&Path; 2]) -> RecordFault {
+    let [own, witness] = kept.map(|file| clean(&file.display().to_string()));
     of(
         path,
         &format!("what this run put on record is not signed, because {}", clean(why)),
-        "Run `unstuck audit verify`: it says what is wrong, or what to mend.",
+        &format!(
+            "Run `unstuck audit verify`: it says what is wrong. If you replaced the audit or the key yourself, move {own} \
+             and {witness} away; they still show what was signed."
+        ),
+    )
+}
+
+/// The file was changed around its entries before a run added to it, which is kept in a file of its own.
+pub(super) fn doubted(path: &Path, found: &str, kept: &Path) -> RecordFault {
+    let kept = clean(&kept.display().to_string());
+    of(
+        path,
+        &format!("what this run put on record is not signed, because {}", clean(found)),
+        &format!(
+            "Keep the file, run `unstuck audit verify`, and compare it with a copy; once you know who changed it, move \
+             {kept} away, and the next run signs again."
+        ),
     )
 }
 

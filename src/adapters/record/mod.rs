@@ -6,6 +6,7 @@
 //! - [`verify`]: whether everything is as it was written.
 //! - [`export`]: everything, as JSON Lines or CSV.
 //! - `seal`: signs what it holds; [`key`]: with what; `checkpoints`: where that is written.
+//! - `watch`: looks for other changes before a run adds to what was sealed.
 //! - `fault`: SQLite's errors as one line what and one line what to do.
 
 mod append;
@@ -17,10 +18,12 @@ mod read;
 mod schema;
 mod seal;
 pub mod verify;
+mod watch;
 
 pub use seal::Seals;
 
 use self::seal::{CHECKPOINT_ENTRIES, Reach};
+use self::watch::Watch;
 use crate::domain::audit::{Entry, NewEntry};
 use crate::domain::moment::stamp;
 use crate::domain::proposal::IdEnding;
@@ -45,6 +48,7 @@ pub struct SqliteRecord {
     seals: Option<Arc<Seals>>,
     /// How many entries this run has added since it last signed.
     unsigned: Arc<AtomicUsize>,
+    watch: Arc<Mutex<Watch>>,
 }
 
 impl SqliteRecord {
@@ -60,9 +64,15 @@ impl SqliteRecord {
         Ok(Self::of(&path, connection, false))
     }
 
-    /// Also signs what it holds: now and then, and when [`Record::seal`] is called.
+    /// Also signs what it holds: now and then, and when [`Record::seal`] is called. Compares the file with the last seal at
+    /// once, because later there may be no time: nothing slow may come before an intent.
     #[must_use]
     pub fn signed(self, seals: Seals) -> Self {
+        {
+            let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+            watch.look(&self.path, &mut connection, &seals);
+        }
         Self { seals: Some(Arc::new(seals)), ..self }
     }
 
@@ -73,6 +83,7 @@ impl SqliteRecord {
             read_only,
             seals: None,
             unsigned: Arc::default(),
+            watch: Arc::default(),
         }
     }
 
@@ -111,7 +122,13 @@ impl SqliteRecord {
         new: fn(&T) -> &[Entry],
     ) -> Result<T, RecordFault> {
         let (seals, unsigned) = (self.seals.clone(), Arc::clone(&self.unsigned));
+        let watch = Arc::clone(&self.watch);
         self.run(move |path, connection| {
+            let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(seals) = seals.as_ref().filter(|_| unsigned.load(Ordering::Relaxed) == 0) {
+                watch.look(path, connection, seals);
+                watch.keep(path, seals);
+            }
             // What cannot be written cannot be signed: whoever is told of the one need not wait to be told of the other.
             let written = call(path, connection).inspect_err(|_| unsigned.store(0, Ordering::Relaxed))?;
             let entries = new(&written);
@@ -120,7 +137,9 @@ impl SqliteRecord {
                 && count / CHECKPOINT_ENTRIES > (count - entries.len()) / CHECKPOINT_ENTRIES
             {
                 // What was appended is on the disk, signed or not: why it is not is told when the run is sealed.
-                let _told_later = seal::take(path, connection, &seals, &last.at, Reach::Entries);
+                let _told_later = watch
+                    .refuse_doubt(path, &seals)
+                    .and_then(|()| seal::take(path, connection, &seals, &last.at, Reach::Entries));
             }
             Ok(written)
         })
@@ -141,8 +160,9 @@ impl Record for SqliteRecord {
         let Some(seals) = self.seals.clone().filter(|_| self.unsigned.load(Ordering::Relaxed) > 0) else {
             return Ok(());
         };
-        let unsigned = Arc::clone(&self.unsigned);
+        let (unsigned, watch) = (Arc::clone(&self.unsigned), Arc::clone(&self.watch));
         self.run(move |path, connection| {
+            watch.lock().unwrap_or_else(PoisonError::into_inner).refuse_doubt(path, &seals)?;
             seal::take(path, connection, &seals, &stamp(at), Reach::EntriesAndFile)?;
             unsigned.store(0, Ordering::Relaxed);
             Ok(())

@@ -2,7 +2,7 @@
 
 use super::fault;
 use crate::ports::record::RecordFault;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ WHEN EXISTS (SELECT 1 FROM attachments WHERE seq = NEW.seq AND place = NEW.place
 BEGIN SELECT RAISE(ABORT, 'the audit only grows: attachments cannot be replaced'); END;
 ";
 
-/// What files of earlier programs lack: made when a file is opened to append, so one that was not opened since is whole
+/// What files of earlier programs lack: made before something is added to a file, so one that is as it was is whole
 /// without it. The first keeps two persons from approving the same decision, whatever the programs do; the trigger beside
 /// it is there for `INSERT OR REPLACE` once more.
 pub(super) const LATER: [(&str, &str); 3] = [
@@ -92,7 +92,6 @@ pub(super) fn open_to_append(path: &Path) -> Result<Connection, RecordFault> {
     }
     refuse_foreign(path, state_of(&connection).map_err(sql)?)?;
     make_durable(&connection).map_err(sql)?;
-    make_later(&mut connection).map_err(sql)?;
     Ok(connection)
 }
 
@@ -220,27 +219,25 @@ fn make_tables(connection: &mut Connection) -> rusqlite::Result<()> {
     // Another process may have made them while this one waited.
     if state_of(&transaction)? == FileState::Empty {
         transaction.execute_batch(TABLES)?;
+        make_later(&transaction)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
     }
     transaction.commit()
 }
 
-/// Makes what is in [`LATER`] and not there yet.
-fn make_later(connection: &mut Connection) -> rusqlite::Result<()> {
-    if LATER.iter().all(|(name, _)| is_there(connection, name).unwrap_or(false)) {
-        return Ok(());
-    }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+/// Makes what is in [`LATER`] and not there yet. Only together with an entry: until then a file that was sealed stays as it
+/// is.
+pub(super) fn make_later(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     for (name, made) in LATER {
-        if !is_there(&transaction, name)? {
+        if !is_there(transaction, name)? {
             transaction.execute_batch(made)?;
         }
     }
-    transaction.commit()
+    Ok(())
 }
 
 fn is_there(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     let asked = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)";
-    connection.query_row(asked, [name], |row| row.get(0))
+    connection.prepare_cached(asked)?.query_row([name], |row| row.get(0))
 }

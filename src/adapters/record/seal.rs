@@ -4,10 +4,11 @@
 use super::append::read_end;
 use super::checkpoints::{self, End};
 use super::verify::walk::{Stop, follow};
+use super::watch::doubt_of;
 use super::{fault, key};
 use crate::domain::audit::Walk;
 use crate::domain::cell::hex;
-use crate::domain::checkpoint::{Checkpoint, FileSeal, Signed, VERSION, prev_of};
+use crate::domain::checkpoint::{Checkpoint, FileSeal, Signed, VERSION, entries_in_words, prev_of};
 use crate::domain::signing::{PublicKey, SigningKey};
 use crate::ports::record::RecordFault;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
@@ -82,6 +83,7 @@ struct Last {
 
 impl Signer<'_> {
     fn sign(&self, connection: &mut Connection, at: &str, reach: Reach) -> Result<(), RecordFault> {
+        self.refuse_doubt()?;
         let sql = |fault: rusqlite::Error| fault::of_sql(self.path, &fault);
         // The long way first, while others can still write.
         let before = self.last()?.signed;
@@ -115,6 +117,16 @@ impl Signer<'_> {
         Ok(())
     }
 
+    /// A change that an earlier run found is not signed over by a later one.
+    fn refuse_doubt(&self) -> Result<(), RecordFault> {
+        let place = doubt_of(&self.witness);
+        match checkpoints::remembered(&place) {
+            Ok(None) => Ok(()),
+            Ok(Some(found)) => Err(fault::doubted(self.path, &found, &place)),
+            Err(fault) => Err(self.refused(&format!("{} cannot be read ({fault})", place.display()))),
+        }
+    }
+
     /// The last checkpoint, if it can be gone on from.
     fn last(&self) -> Result<Last, RecordFault> {
         let shown = self.seals.checkpoints.display();
@@ -135,9 +147,9 @@ impl Signer<'_> {
             let remembered = read(&line, &format!("the line in {}", self.witness.display()))?.checkpoint;
             if signed.as_ref().is_none_or(|last| last.checkpoint.entries < remembered.entries) {
                 return Err(self.refused(&format!(
-                    "the checkpoint of {} for {} entries, remembered in {}, is gone from {shown}",
+                    "the checkpoint of {} for {}, remembered in {}, is gone from {shown}",
                     remembered.at,
-                    remembered.entries,
+                    entries_in_words(remembered.entries),
                     self.witness.display()
                 )));
             }
@@ -152,8 +164,9 @@ impl Signer<'_> {
         let fits = |there: Option<String>, signed: &str| there.is_some_and(|there| there == signed);
         if !fits(hash_of(1)?, &checkpoint.audit) || !fits(hash_of(checkpoint.entries)?, &checkpoint.head) {
             return Err(self.refused(&format!(
-                "it is not the audit that the checkpoint of {} was taken of, with {} entries",
-                checkpoint.at, checkpoint.entries
+                "it is not the audit that the checkpoint of {} was taken of, with {}",
+                checkpoint.at,
+                entries_in_words(checkpoint.entries)
             )));
         }
         Ok(Walk::after(checkpoint.entries, &checkpoint.head))
@@ -197,7 +210,7 @@ impl Signer<'_> {
     }
 
     fn refused(&self, why: &str) -> RecordFault {
-        fault::unsigned(self.path, why)
+        fault::unsigned(self.path, why, [&self.seals.checkpoints, &self.witness])
     }
 }
 

@@ -249,8 +249,11 @@ async fn a_file_of_an_earlier_program_is_whole_and_gets_what_it_lacks() {
     assert_eq!(SqliteRecord::open_to_read(&path).unwrap().waiting(0, 9).await.unwrap(), []);
     assert_eq!(there(), [0, 0, 0]);
     let record = SqliteRecord::open(&path).unwrap();
-    assert_eq!(there(), [1, 1, 1]);
     assert!(matches!(record.append_once(entry(Event::Intended, Some(1), "a")).await, Ok(Once::Taken(_))));
+    // Nothing was added, so the file is as it was sealed.
+    assert_eq!(there(), [0, 0, 0]);
+    record.append(vec![entry(Event::Intended, Some(2), "a")]).await.unwrap();
+    assert_eq!(there(), [1, 1, 1]);
     assert!(verify::verify(&path, &Against::default()).unwrap().is_whole());
 }
 

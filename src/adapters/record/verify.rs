@@ -11,10 +11,10 @@ pub(super) mod walk;
 use self::signed::{Against, Signatures};
 use self::walk::{Pages, Stop};
 use super::append::highest_ever;
-use super::schema::{self, LATER, TABLES};
+use super::schema::{self, FileState, LATER, TABLES};
 use super::{absolute, fault};
 use crate::domain::audit::{Break, Walk};
-use crate::domain::checkpoint::Marks;
+use crate::domain::checkpoint::{Marks, were_in_words};
 use crate::domain::text::clean_cut;
 use crate::ports::record::RecordFault;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction};
@@ -117,15 +117,36 @@ impl fmt::Display for Flaw {
 /// file to compare against cannot be read. A damaged file is no fault but a [`Flaw`].
 pub fn verify(path: &Path, against: &Against) -> Result<Verified, RecordFault> {
     let path = absolute(path)?;
-    schema::refuse_missing(&path)?;
     let mut verified = Verified::nothing_yet();
+    if let Err(missing) = schema::refuse_missing(&path) {
+        return gone(&path, "does not exist", against, missing);
+    }
     match schema::connect_to_read(&path) {
         Ok((mut connection, state)) => {
-            schema::refuse_foreign(&path, state)?;
+            if let Err(foreign) = schema::refuse_foreign(&path, state) {
+                return match state {
+                    FileState::Empty => gone(&path, "is empty", against, foreign),
+                    FileState::Ours | FileState::OfVersion(_) | FileState::Foreign => Err(foreign),
+                };
+            }
             look_at_all(&path, &mut connection, against, &mut verified)?;
         }
         Err(fault) => verified.flaws.push(flaw_of(&path, &fault)?),
     }
+    Ok(verified)
+}
+
+/// An audit that was removed or emptied, if something that was signed says that there was one; otherwise the fault.
+fn gone(path: &Path, how: &str, against: &Against, fault: RecordFault) -> Result<Verified, RecordFault> {
+    let Ok((marks, flaws)) = against.read(path) else { return Err(fault) };
+    let Some(last) = marks.last() else { return Err(fault) };
+    let mut verified = Verified::nothing_yet();
+    verified.flaws.push(Flaw::File(format!(
+        "it {how}, and a checkpoint of {} says that there {}",
+        last.at,
+        were_in_words(last.entries)
+    )));
+    verified.take_flaws_of_checkpoints(flaws, against);
     Ok(verified)
 }
 
@@ -238,7 +259,7 @@ fn look_at_tables(connection: &mut Connection) -> rusqlite::Result<Vec<String>> 
     fresh.execute_batch(TABLES)?;
     LATER.iter().try_for_each(|(_, made)| fresh.execute_batch(made))?;
     let (expected, there) = (objects_of(&fresh)?, objects_of(connection)?);
-    // One that an earlier program wrote lacks them until it is opened to append.
+    // One that an earlier program wrote lacks them until something is added to it.
     let is_later = |object: &Object| {
         let is_there = there.iter().any(|(_, name, ..)| *name == object.1);
         LATER.iter().any(|(name, _)| *name == object.1) && !is_there

@@ -260,3 +260,102 @@ async fn files_are_for_their_owner_alone_and_hold_no_private_key() {
     }
     assert_eq!(seen, 4, "the audit, its checkpoints, the key, and the last checkpoint beside it");
 }
+
+/// Each of them leaves the chain after the last checkpoint whole. The runs after it must not make it fit again.
+#[rstest::rstest]
+#[case::index_dropped("DROP INDEX entries_proposed")]
+#[case::trigger_dropped("DROP TRIGGER entries_settle_once")]
+#[case::written_anew_by_vacuum("VACUUM")]
+#[case::journal_mode("PRAGMA journal_mode = WAL")]
+#[case::entry_before_the_last_checkpoint(
+    "DROP TRIGGER entries_stay; UPDATE entries SET operator = 'eve' WHERE seq = 2"
+)]
+#[tokio::test]
+async fn changed_bytes_are_not_sealed_over_by_the_next_runs(
+    #[case] tampering: &str,
+    #[values(false, true)] while_open: bool,
+    #[values(false, true)] first_is_killed: bool,
+) {
+    let place = Place::new();
+    place.run(3).await;
+    place.run(1).await;
+    let before = std::fs::read(&place.seals.checkpoints).unwrap();
+    let tamper = || {
+        let file = Connection::open(&place.path).unwrap();
+        file.execute_batch(tampering).unwrap();
+    };
+    let open_before = while_open.then(|| place.open());
+    tamper();
+    let first = open_before.unwrap_or_else(|| place.open());
+    assert_eq!(first.append(some(1)).await.unwrap().len(), 1);
+    if !first_is_killed {
+        first.seal(moment(5)).await.unwrap_err();
+    }
+    drop(first);
+    for _ in 0..2 {
+        let record = place.open();
+        assert_eq!(record.append(some(1)).await.unwrap().len(), 1);
+        let fault = record.seal(moment(6)).await.unwrap_err();
+        let told =
+            "is not signed, because its bytes were no longer those that were sealed at 2027-01-15T08:00:09Z";
+        assert!(fault.what.contains(told), "{fault:?}");
+    }
+    assert_eq!(std::fs::read(&place.seals.checkpoints).unwrap(), before);
+    let flaws: Vec<String> = place.verify().flaws.iter().map(ToString::to_string).collect();
+    let told = ".changed: its bytes were no longer those that were sealed at ";
+    assert!(flaws.iter().any(|flaw| flaw.contains(told)), "{flaws:?}");
+}
+
+/// Whoever changed the file on purpose moves what was found away, and the next run signs again.
+#[tokio::test]
+async fn what_was_found_is_moved_away_by_whoever_knows_the_cause() {
+    let place = Place::new();
+    place.run(2).await;
+    Connection::open(&place.path).unwrap().execute_batch("VACUUM").unwrap();
+    let record = place.open();
+    record.append(some(1)).await.unwrap();
+    let fault = record.seal(moment(1)).await.unwrap_err();
+    let witness = checkpoints::witness_of(place.seals.key.as_ref().unwrap(), &place.path);
+    let kept = doubt_of(&witness);
+    assert!(fault.do_next.contains(&kept.display().to_string()), "{fault:?}");
+    std::fs::remove_file(kept).unwrap();
+    place.run(1).await;
+    assert_eq!(place.checkpoints(), [(2, true), (4, true)]);
+    assert!(place.verify().is_whole());
+}
+
+/// What a new program adds to the file of an earlier one is no change by somebody else.
+#[tokio::test]
+async fn a_file_of_an_earlier_program_is_signed_on() {
+    let place = Place::new();
+    place.run(2).await;
+    let file = Connection::open(&place.path).unwrap();
+    file.execute_batch("DROP INDEX entries_proposed").unwrap();
+    drop(file);
+    // As the earlier program sealed it.
+    std::fs::remove_file(&place.seals.checkpoints).unwrap();
+    std::fs::remove_dir_all(place.seals.key.as_ref().unwrap().with_file_name("last")).unwrap();
+    let seal_again = || {
+        let mut connection = Connection::open(&place.path).unwrap();
+        take(&place.path, &mut connection, &place.seals, "2027-01-15T08:00:09Z", Reach::EntriesAndFile)
+    };
+    seal_again().unwrap();
+    // A run that adds nothing changes nothing.
+    place.open().unfinished().await.unwrap();
+    place.run(1).await;
+    assert_eq!(place.checkpoints(), [(2, true), (3, true)]);
+    assert!(place.verify().is_whole());
+}
+
+#[tokio::test]
+async fn one_cause_in_many_lines_is_told_once() {
+    let place = Place::new();
+    for _ in 0..4 {
+        place.run(1).await;
+    }
+    let text = std::fs::read_to_string(&place.seals.checkpoints).unwrap();
+    std::fs::write(&place.seals.checkpoints, text.replace('\n', "\r\n")).unwrap();
+    let flaws: Vec<String> = place.verify().flaws.iter().map(ToString::to_string).collect();
+    assert!(flaws[0].ends_with("audit.db.checkpoints: line 1 is not a checkpoint (and 3 more)"), "{flaws:?}");
+    assert_eq!(flaws.len(), 2, "the other is the one that is remembered: {flaws:?}");
+}

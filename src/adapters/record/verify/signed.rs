@@ -5,7 +5,8 @@ use crate::adapters::record::checkpoints::{self, Found, Kind};
 use crate::adapters::record::fault;
 use crate::adapters::record::key::{self, KeyState};
 use crate::adapters::record::seal::{Seals, seal_of};
-use crate::domain::checkpoint::{Checkpoint, Marks, Signed};
+use crate::adapters::record::watch::doubt_of;
+use crate::domain::checkpoint::{Checkpoint, Marks, Signed, entries_in_words};
 use crate::domain::signing::PublicKey;
 use crate::ports::record::RecordFault;
 use rusqlite::{Connection, OptionalExtension};
@@ -68,11 +69,16 @@ impl Against {
         }
         let key = self.key.ok_or_else(|| fault::no_key_to_check(audit))?;
         let (mut all, mut flaws) = (Vec::new(), Vec::new());
+        if let Some(doubt) = self.witness.as_deref().map(doubt_of) {
+            let found = checkpoints::remembered(&doubt)
+                .map_err(|io| fault::unreadable_checkpoints(audit, &doubt, &io))?;
+            flaws.extend(found.map(|found| format!("{}: {found}", doubt.display())));
+        }
         let own = own.map(|own| (own, Kind::Own));
         let mut own_checkpoints = Vec::new();
         for (file, kind) in own.into_iter().chain(self.copies.iter().map(|copy| (copy, Kind::Copy))) {
             let found = read_file(audit, file, kind, key)?;
-            flaws.extend(found.flaws.iter().map(|flaw| format!("{}: {flaw}", file.display())));
+            flaws.extend(in_short(&found.flaws).map(|flaw| format!("{}: {flaw}", file.display())));
             if kind == Kind::Own {
                 own_checkpoints.extend(found.checkpoints);
             } else {
@@ -85,9 +91,9 @@ impl Against {
                 Ok(Signed { checkpoint, .. }) => {
                     if !own_checkpoints.contains(&checkpoint) {
                         flaws.push(format!(
-                            "the one of {} for {} entries, remembered in {}, is gone",
+                            "the one of {} for {}, remembered in {}, is gone",
                             checkpoint.at,
-                            checkpoint.entries,
+                            entries_in_words(checkpoint.entries),
                             witness.display()
                         ));
                     }
@@ -98,6 +104,14 @@ impl Against {
         all.extend(own_checkpoints);
         Ok((Marks::new(all), flaws))
     }
+}
+
+/// One cause (another key, ends of lines that were changed) is wrong with every line: the first of them is enough.
+fn in_short(flaws: &[String]) -> impl Iterator<Item = String> + use<'_> {
+    flaws.first().into_iter().map(|first| match flaws.len() - 1 {
+        0 => first.clone(),
+        more => format!("{first} (and {more} more)"),
+    })
 }
 
 fn own_key(audit: &Path, file: &Path) -> Result<Option<PublicKey>, RecordFault> {
