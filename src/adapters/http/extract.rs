@@ -2,6 +2,7 @@
 //!
 //! Everything here errs to one side: what is not exactly as the preset describes is a fault, and a fault is `unknown`.
 
+mod doubts;
 pub(super) mod fields;
 mod json;
 
@@ -116,6 +117,11 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
             }
             ids.push(id);
         }
+    }
+    if effects.is_empty()
+        && let Some(fault) = doubts::doubt(look, reply.status, &document)
+    {
+        return Err(fault);
     }
     let further = crate::adapters::http::paging::further(&look.paging, &document, &items, reply)?;
     Ok(Page { effects, items: items.len(), ids, further })

@@ -226,9 +226,15 @@ impl Provider for HttpProvider {
             How::Unanswerable(why) => Err(Fault::new(FaultKind::Unanswerable, why.clone())),
             How::Ask(look) => self.read_all(look, question, &mut record).await,
         };
-        let answer = outcome.unwrap_or_else(|fault| {
-            Answer::Fault(Fault { detail: endpoint.secret.masked(&fault.detail), ..fault })
-        });
+        let secret = &endpoint.secret;
+        let answer = match outcome {
+            Ok(Answer::Complete { effects, seen_from }) => {
+                Answer::Complete { effects: secret.masked_effects(effects), seen_from }
+            }
+            Ok(Answer::Fault(fault)) | Err(fault) => {
+                Answer::Fault(Fault { detail: secret.masked(&fault.detail), ..fault })
+            }
+        };
         Told { answer, evidence: record.finish(&self.facts.name, &question.reference, self.clock.now()) }
     }
 }

@@ -1,12 +1,14 @@
 //! The secret of a provider: read at the first question, never shown.
 
 use crate::domain::cell::hex;
-use crate::domain::evidence::{Fault, FaultKind};
+use crate::domain::evidence::{Effect, Fault, FaultKind};
 use crate::domain::mask::{MASK, mask_secret, mask_text};
+use crate::domain::money::Money;
 use crate::preset::provider::SecretPlace;
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD_NO_PAD as STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD};
 use secrecy::{ExposeSecret, SecretString};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +17,8 @@ pub type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// A file with more than this is no secret.
 const SECRET_FILE_BYTES_MAX: u64 = 64 * 1024;
+/// Fewer bytes of a secret give nothing away, and may be anything.
+const BEGINNING_BYTES_MIN: usize = 4;
 
 /// Where a secret is, and the secret once it was read.
 pub struct SecretKeeper {
@@ -50,8 +54,56 @@ impl SecretKeeper {
     }
 
     /// The text without the secret, in any spelling that an answer may echo, and without what looks like one.
+    ///
+    /// Also without the secret's beginning where the text was cut within it.
     pub fn masked(&self, text: &str) -> String {
-        mask_text(&self.without_secret(text)).into_owned()
+        let text = self.without_secret(text);
+        let whole = if text.contains('…') { self.without_beginnings(text) } else { text };
+        mask_text(&whole).into_owned()
+    }
+
+    fn without_beginnings(&self, text: String) -> String {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(secret) = read.as_ref() else { return text };
+        // What is masked ends in no character of the spelling, so that one pass over the lengths is enough.
+        spellings(secret.expose_secret()).iter().fold(text, |text, spelling| {
+            (BEGINNING_BYTES_MIN..spelling.len()).rev().fold(text, |text, end| match spelling.get(..end) {
+                Some(beginning) => text.replace(&format!("{beginning}…"), &format!("{MASK}…")),
+                None => text,
+            })
+        })
+    }
+
+    /// The effects as they may leave: no text of theirs holds the secret or what looks like one.
+    ///
+    /// Effects are counted by their ids, so two ids stay two where masking makes them one text; and a link that would
+    /// have to be masked leads nowhere, and is left out.
+    pub fn masked_effects(&self, effects: Vec<Effect>) -> Vec<Effect> {
+        let ids: BTreeSet<&String> = effects.iter().map(|effect| &effect.id).collect();
+        let (open, hidden): (Vec<_>, Vec<_>) =
+            ids.into_iter().map(|id| (id.clone(), self.masked(id))).partition(|(id, shown)| id == shown);
+        let mut taken: HashSet<String> = open.into_iter().map(|(id, _)| id).collect();
+        let mut shown_ids: HashMap<String, String> = HashMap::new();
+        for (id, shown) in hidden {
+            let mut distinct = shown.clone();
+            let mut count = 1;
+            while !taken.insert(distinct.clone()) {
+                count += 1;
+                distinct = format!("{shown} ({count})");
+            }
+            shown_ids.insert(id, distinct);
+        }
+        let masked = |effect: Effect| Effect {
+            id: shown_ids.get(&effect.id).cloned().unwrap_or(effect.id),
+            status: self.masked(&effect.status),
+            state: effect.state,
+            money: effect
+                .money
+                .map(|money| Money { currency: money.currency.map(|code| self.masked(&code)), ..money }),
+            at: effect.at,
+            link: effect.link.filter(|link| self.masked(link) == *link),
+        };
+        effects.into_iter().map(masked).collect()
     }
 
     /// The text without the secret alone.
@@ -89,13 +141,14 @@ impl SecretKeeper {
     }
 }
 
-/// The secret as it is, as an address, JSON, base64 and hexadecimal digits write it, and the password of a pair.
+/// The secret as it is, in capitals and small letters (a currency is read so), as an address, JSON, base64 and hexadecimal digits write it, and the password of a pair.
 fn spellings(secret: &str) -> Vec<String> {
     let encoded: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
     let quoted = serde_json::Value::from(secret).to_string();
     let quoted = quoted.get(1..quoted.len() - 1).unwrap_or(secret).to_owned();
     let digits = hex(secret.as_bytes());
     let mut spellings = vec![secret.to_owned(), encoded, quoted, digits.to_uppercase(), digits];
+    spellings.extend([secret.to_uppercase(), secret.to_lowercase()]);
     spellings.extend([STANDARD_NO_PAD, URL_SAFE_NO_PAD].map(|alphabet| alphabet.encode(secret)));
     if let Some((_, password)) = secret.split_once(':') {
         spellings.push(password.to_owned());
@@ -106,3 +159,6 @@ fn spellings(secret: &str) -> Vec<String> {
     spellings.dedup();
     spellings
 }
+
+#[cfg(test)]
+mod tests;

@@ -106,6 +106,7 @@ fn provider() -> Act {
             return answer("401 No", &format!("X-Echo: {authorization}\r\n"), cut);
         }
         let echo = serde_json::json!({
+            "object": "list",
             "data": [{
                 "id": format!("ch-{reference}"), "reference": reference, "status": status, "amount": 1200, "currency": "eur",
                 "created": 1_800_000_000, "card": CARD_ANSWERED, "number": CARD_ANSWERED.parse::<u64>().unwrap(),
@@ -243,6 +244,81 @@ fn nothing_that_is_left_behind_holds_a_secret() {
     }
     assert!(server.requests() > 20 && searched > 40, "{} requests, {searched} artefacts", server.requests());
     assert_eq!(found, Vec::<String>::new());
+}
+
+/// A token that looks like nothing, given back as what the program takes from an answer and repeats.
+#[test]
+fn a_token_that_comes_back_as_an_effect_is_nowhere() {
+    const PLAIN: &str = "plaintoken77x";
+    const STRANGERS: [&str; 2] = ["sk_live_Zq81mm20Rt", "sk_live_Wn77kk31Pv"];
+    let (world, _) = stage();
+    let server = Server::start(tells(|asked| {
+        let reference = asked.query("reference");
+        let one = |id: &str, status: &str, currency: &str| {
+            serde_json::json!({
+                "id": id, "reference": reference, "status": status, "amount": 1200, "currency": currency, "created": 1_800_000_000,
+            })
+        };
+        let data = match reference.as_str() {
+            "inv-1" => vec![one(PLAIN, "succeeded", "eur")],
+            "inv-2" => vec![one("ch_2", PLAIN, PLAIN)],
+            "inv-3" => STRANGERS.map(|id| one(id, "succeeded", "eur")).to_vec(),
+            // An effect that is none is told with what it is instead.
+            _ => vec![PLAIN.into()],
+        };
+        // Told up to its 80th character, which is within the token.
+        let error = format!("{}{PLAIN}", "e".repeat(70));
+        let body = match reference.as_str() {
+            "pay-1" => serde_json::json!({ "object": "list", "error": error, "data": [], "has_more": false }),
+            _ => serde_json::json!({ "object": "list", "data": data, "has_more": false }),
+        };
+        answer("200 OK", "", body.to_string())
+    }));
+    world.write("config.toml", CONFIG.replace("BASE", &server.base));
+    // The other provider knows it as a password.
+    world.write("pair.secret", format!("svc:{PLAIN}"));
+    let run = |arguments: &str| {
+        let mut command = world.command();
+        command.env("UNSTUCK_LEDGER_TOKEN", PLAIN).env("UNSTUCK_HOOK_TOKEN", HOOK);
+        let words = arguments.split_whitespace();
+        let output = command.args(["--config", "config.toml"]).args(words).output().unwrap();
+        (output.status.code(), output.stdout, output.stderr)
+    };
+    let mut artefacts = Vec::new();
+    for arguments in [
+        "check --all",
+        "check --all --json",
+        "check --all --csv",
+        "decide inv-1 --source invoices --done --reason seen --json",
+        "decide inv-2 --source invoices --escalate --reason odd",
+        "audit list --json",
+        "audit export --format json",
+        "audit export --format csv",
+    ] {
+        let (code, out, err) = run(arguments);
+        assert_eq!(code, Some(0), "{arguments}: {}", String::from_utf8_lossy(&err));
+        artefacts.push((format!("stdout of {arguments}"), out));
+        artefacts.push((format!("stderr of {arguments}"), err));
+    }
+    let checked = String::from_utf8(artefacts[2].1.clone()).unwrap();
+    let verdict = |key: &str| {
+        let lines = checked.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let mut of_key = lines.filter(|line| line["key"] == key);
+        of_key.next().unwrap()["verdict"].as_str().unwrap().to_owned()
+    };
+    let verdicts = ["inv-1", "inv-2", "inv-3", "inv-4", "pay-1"].map(verdict);
+    assert_eq!(verdicts, ["happened", "unknown", "duplicated", "unknown", "unknown"]);
+    artefacts.extend(left_behind(&world.path("")));
+    for name in ["audit.db", "receipts.jsonl"] {
+        assert!(artefacts.iter().any(|(known, _)| known == name), "{name} is there");
+    }
+    // Its beginning too: what is cut off does not make the rest less of a secret.
+    for secret in [PLAIN, "PLAINTOKEN77X", "plaint", STRANGERS[0], STRANGERS[1]] {
+        let holds = |bytes: &[u8]| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+        let holding: Vec<&String> =
+            artefacts.iter().filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect();
+        assert_eq!(holding, Vec::<&String>::new(), "{secret}");
+    }
 }
 
 /// The console with everything opened, once to its end and once to a break: the bytes that reached the terminal.

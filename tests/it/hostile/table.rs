@@ -311,6 +311,17 @@ pub fn cases() -> Vec<Case> {
             }),
         ),
     ];
+    for (name, sign) in [
+        ("error that calls itself one", r#""object":"error""#),
+        ("error as a failed success", r#""success":false"#),
+        ("error as a status", r#""status":"error""#),
+        ("error among several", r#""errors":[{"m":1}]"#),
+        ("error as a code", r#""message":"internal error","code":500"#),
+        ("half an answer that says so", r#""partial":true,"timed_out":true"#),
+        ("exception with a 200", r#""exception":"x""#),
+    ] {
+        cases.push(case(name, Misread, ok(format!(r#"{{{sign},"data":[],"has_more":false}}"#))));
+    }
     for line in [
         "206 Partial",
         "202 Later",

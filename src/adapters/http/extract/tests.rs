@@ -56,7 +56,7 @@ fn read(look: &LookUp, body: &str) -> Result<Page, Fault> {
 const CHARGE: &str = r#"{"id":"ch_1","reference":"r-1","status":"succeeded","amount":1041,"currency":"brl","created":1790000000}"#;
 
 fn page_of(charges: &[&str]) -> String {
-    format!(r#"{{"data":[{}],"has_more":false}}"#, charges.join(","))
+    format!(r#"{{"object":"list","data":[{}],"has_more":false}}"#, charges.join(","))
 }
 
 #[test]
@@ -89,7 +89,9 @@ fn a_good_page_is_read_whole() {
 #[case::more_null("{\"data\":[],\"has_more\":null}", Err("does not say whether there is more"))]
 #[case::item_text("{\"data\":[\"x\"],\"has_more\":false}", Err("an effect is no object"))]
 fn a_body_is_a_list_or_a_fault(#[case] body: &str, #[case] expected: Result<usize, &str>) {
-    match (read(&ledger_charge(), body), expected) {
+    // What an answer must say of itself is another table's.
+    let look = LookUp { success: Vec::new(), ..ledger_charge() };
+    match (read(&look, body), expected) {
         (Ok(page), Ok(count)) => assert_eq!(page.items, count),
         (Err(fault), Err(sentence)) => {
             assert_eq!(fault.kind, FaultKind::Shape);
@@ -103,6 +105,89 @@ fn a_body_is_a_list_or_a_fault(#[case] body: &str, #[case] expected: Result<usiz
 #[case::alone("{\"error\":{\"message\":\"no\"}}")]
 #[case::beside_an_empty_list("{\"error\":{\"type\":\"api\"},\"data\":[],\"has_more\":false}")]
 fn an_error_inside_a_200_is_never_an_absence(#[case] body: &str) {
+    assert_eq!(read(&ledger_charge(), body).unwrap_err().kind, FaultKind::ErrorInAnswer);
+}
+
+#[rstest]
+#[case::object(r#""object":"error""#, "`$.object` is `\"error\"`")]
+#[case::object_error(r#""object":"api_error""#, "`$.object` is `\"api_error\"`")]
+#[case::success(r#""success":false"#, "`$.success` is `false`")]
+#[case::success_text(r#""Success":"False""#, "`$.Success` is `\"False\"`")]
+#[case::ok(r#""ok":false"#, "`$.ok` is `false`")]
+#[case::status(r#""status":"error""#, "`$.status` is `\"error\"`")]
+#[case::status_false(r#""status":false"#, "`$.status` is `false`")]
+#[case::status_number(r#""status":503"#, "`$.status` is `503`")]
+#[case::state(r#""state":"TIMED_OUT""#, "`$.state` is `\"TIMED_OUT\"`")]
+#[case::result(r#""result":"Failure""#, "`$.result` is `\"Failure\"`")]
+#[case::kind(r#""type":"fault""#, "`$.type` is `\"fault\"`")]
+#[case::error_true(r#""error":true"#, "`$.error` is `true`")]
+#[case::errors(r#""errors":[{"m":1}]"#, "`$.errors` is `[{\"m\":1}]`")]
+#[case::code(r#""message":"internal error","code":500"#, "`$.code` is `500`")]
+#[case::code_text(r#""status_code":"429""#, "`$.status_code` is `\"429\"`")]
+#[case::code_joined(r#""statusCode":400"#, "`$.statusCode` is `400`")]
+#[case::http_status(r#""http_status":502"#, "`$.http_status` is `502`")]
+#[case::partial(r#""partial":true,"timed_out":true"#, "is `true`")]
+#[case::timed_out(r#""timed_out":true"#, "`$.timed_out` is `true`")]
+#[case::timeout(r#""timeout":true"#, "`$.timeout` is `true`")]
+#[case::truncated(r#""truncated":"true""#, "`$.truncated` is `\"true\"`")]
+#[case::incomplete(r#""incomplete_results":true"#, "`$.incomplete_results` is `true`")]
+#[case::fault(r#""fault":{"string":"x"}"#, "`$.fault` is `{\"string\":\"x\"}`")]
+#[case::exception(r#""exception":"x""#, "`$.exception` is `\"x\"`")]
+#[case::in_meta(r#""meta":{"code":500}"#, "`$.meta.code` is `500`")]
+#[case::in_response(r#""response":{"status":"failed"}"#, "`$.response.status` is `\"failed\"`")]
+#[case::in_result(r#""result":{"errors":["x"]}"#, "`$.result.errors` is `[\"x\"]`")]
+#[case::in_status(r#""status":{"timed_out":true}"#, "`$.status.timed_out` is `true`")]
+fn a_sign_of_an_error_beside_an_empty_list_is_never_an_absence(#[case] sign: &str, #[case] told: &str) {
+    let look = LookUp { success: Vec::new(), ..ledger_charge() };
+    let strangers = CHARGE.replace("r-1", "r-2");
+    for list in ["", strangers.as_str()] {
+        let fault = read(&look, &format!(r#"{{{sign},"data":[{list}],"has_more":false}}"#)).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::ErrorInAnswer);
+        assert!(fault.detail.contains(told), "{fault}");
+    }
+    // What is there is there.
+    let ours = read(&look, &format!(r#"{{{sign},"data":[{CHARGE}],"has_more":false}}"#)).unwrap();
+    assert_eq!(ours.effects.len(), 1);
+}
+
+#[rstest]
+#[case::no_error(r#""error":null,"errors":[],"fault":{},"exception":"","failures":0,"errorMessage":" ""#)]
+#[case::error_false(r#""error":false,"errors":"0""#)]
+#[case::success(r#""success":true,"ok":1,"status":"ok","code":200,"statusCode":"200""#)]
+#[case::zero(r#""status":0,"result":0,"code":0"#)]
+#[case::words(r#""object":"list","type":"page","state":"complete","result":"success""#)]
+#[case::whole(r#""partial":false,"timed_out":false,"timeout":30,"truncated":null"#)]
+#[case::meta(r#""meta":{"code":200,"errors":[]},"response":"500","other":{"error":"x"}"#)]
+fn a_good_answer_without_effects_is_an_absence(#[case] beside: &str) {
+    let look = LookUp { success: Vec::new(), ..ledger_charge() };
+    let page = read(&look, &format!(r#"{{{beside},"data":[],"has_more":false}}"#)).unwrap();
+    assert_eq!((page.items, page.further), (0, Further::NONE));
+}
+
+#[test]
+fn what_the_preset_judges_itself_is_no_sign() {
+    let paged = look(
+        "path = \"/l\"",
+        "list = \"$.l\"\nstatus = \"$.s\"\nreference = \"$.r\"",
+        "kind = \"last_id\"\nparameter = \"after\"\nmore = \"$.truncated\"",
+    );
+    let others = r#""l":[{"id":"x","r":"r-2","s":"done"}]"#;
+    let page = read(&paged, &format!(r#"{{{others},"truncated":true}}"#)).unwrap();
+    assert_eq!(page.further.next, Next::With("x".to_owned()));
+    assert!(read(&paged, &format!(r#"{{{others},"truncated":true,"partial":true}}"#)).is_err());
+    let judged = look(
+        "path = \"/l\"\nsuccess = [{ path = \"$.error.code\", equals = \"ok\" }]",
+        "list = \"$.l\"\nstatus = \"$.s\"\nreference = \"$.r\"",
+        "kind = \"none\"",
+    );
+    assert_eq!(read(&judged, r#"{"error":{"code":"ok"},"l":[]}"#).unwrap().items, 0);
+    assert!(read(&judged, r#"{"error":{"code":"no"},"l":[]}"#).is_err());
+}
+
+#[rstest]
+#[case::no_object(r#"{"data":[],"has_more":false}"#)]
+#[case::other_object(r#"{"object":"charge","data":[],"has_more":false}"#)]
+fn the_ledger_answers_with_a_list_or_not_at_all(#[case] body: &str) {
     assert_eq!(read(&ledger_charge(), body).unwrap_err().kind, FaultKind::ErrorInAnswer);
 }
 
