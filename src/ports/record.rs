@@ -31,6 +31,15 @@ pub trait Record: Send + Sync {
     /// Every entry of one decision, in order.
     async fn of_decision(&self, decision: Uuid) -> Result<Vec<Entry>, RecordFault>;
 
+    /// The entries of those decisions on an item that came to an intent, the newest first, at most `entries_max`. Checks
+    /// and refusals before an intent, of which there may be thousands, crowd none of them out.
+    async fn intended_on(
+        &self,
+        source: &str,
+        key: &str,
+        entries_max: usize,
+    ) -> Result<Vec<Entry>, RecordFault>;
+
     /// The entries of one item, the newest first, at most `entries_max`.
     async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
 

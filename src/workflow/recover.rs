@@ -197,15 +197,22 @@ pub(super) async fn is_shared(
     is_gone: bool,
 ) -> Result<bool, RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
-    let newest = record.of_item(source, key, LATER_ENTRIES_MAX).await?;
+    let newest = record.intended_on(source, key, LATER_ENTRIES_MAX).await?;
     let is_intent = |entry: &&Entry| entry.event == Event::Intended.as_str();
     let own = newest.iter().filter(is_intent).find(|entry| entry.decision == decision);
     let own_seq = own.map_or(0, |entry| entry.seq);
+    let own_body = own.map(body_of).unwrap_or_default();
     Ok(newest.iter().filter(is_intent).filter(|intent| intent.decision != decision).any(|intent| {
         let outcome = newest.iter().find(|entry| entry.decision == intent.decision && is_outcome(entry));
         let has_touched = outcome.is_none_or(|outcome| outcome.event != Event::Refused.as_str());
         let is_over = outcome.is_some_and(|outcome| outcome.seq < own_seq);
-        has_touched && (!is_over || (is_gone && choice_of(&body_of(intent)) == Some(Choice::Retry)))
+        let body = body_of(intent);
+        let choice = choice_of(&body);
+        // It wrote over the very row that this one had seen before it: the row as it is may be its doing.
+        let was_first = outcome.is_some_and(|outcome| outcome.event == Event::Applied.as_str())
+            && choice != Some(Choice::Escalate)
+            && body["row_seen_sha256"] == own_body["row_seen_sha256"];
+        has_touched && (!is_over || was_first || (is_gone && choice == Some(Choice::Retry)))
     }))
 }
 

@@ -191,6 +191,17 @@ impl Record for SqliteRecord {
         self.run(move |path, connection| read::of_decision(path, connection, decision)).await
     }
 
+    async fn intended_on(
+        &self,
+        source: &str,
+        key: &str,
+        entries_max: usize,
+    ) -> Result<Vec<Entry>, RecordFault> {
+        let (source, key) = (source.to_owned(), key.to_owned());
+        self.run(move |path, connection| read::intended_on(path, connection, &source, &key, entries_max))
+            .await
+    }
+
     async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let (source, key) = (source.to_owned(), key.to_owned());
         self.run(move |path, connection| read::of_item(path, connection, &source, &key, entries_max)).await

@@ -68,6 +68,25 @@ fn asked_for_item() -> String {
     format!("SELECT {COLUMNS} FROM entries WHERE source = ?1 AND key = ?2 ORDER BY seq DESC LIMIT ?3")
 }
 
+/// The newest entries of decisions on one item that came to an intent.
+pub(super) fn intended_on(
+    path: &Path,
+    connection: &mut Connection,
+    source: &str,
+    key: &str,
+    entries_max: usize,
+) -> Result<Vec<Entry>, RecordFault> {
+    entries(path, connection, &asked_for_intended(), params![source, key, limit(entries_max)])
+}
+
+fn asked_for_intended() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM entries WHERE source = ?1 AND key = ?2 AND decision IN (
+             SELECT decision FROM entries WHERE source = ?1 AND key = ?2 AND event = 'intended')
+         ORDER BY seq DESC LIMIT ?3"
+    )
+}
+
 /// What makes an entry a proposal that waits.
 pub(super) const WAITS: &str = "event = 'proposed' AND NOT EXISTS (
     SELECT 1 FROM entries AS closing
@@ -161,6 +180,11 @@ mod tests {
         let unfinished = "SCAN intent USING INDEX entries_intended; CORRELATED SCALAR SUBQUERY 1; \
              SEARCH outcome USING COVERING INDEX entries_of_decision (decision=? AND event=?)";
         assert_eq!(plan_of(&asked_for_unfinished()), unfinished);
+        assert!(
+            !plan_of(&asked_for_intended()).contains("SCAN entries"),
+            "{}",
+            plan_of(&asked_for_intended())
+        );
         assert_eq!(
             plan_of(&asked_for_item()),
             "SEARCH entries USING INDEX entries_of_item (source=? AND key=?)"

@@ -554,3 +554,20 @@ async fn an_interrupted_write_is_rolled_back_by_the_next_that_writes() {
     assert_eq!(seqs(&record.append(vec![entry(Event::Checked, None, "b")]).await.unwrap()), [2]);
     assert!(verify::verify(&crashed, &Against::default()).unwrap().is_whole());
 }
+
+/// However often a decision on an item was refused since, what was carried out on it is found.
+#[tokio::test]
+async fn refusals_crowd_no_decision_out() {
+    let (_folder, path) = folder();
+    let record = SqliteRecord::open(&path).unwrap();
+    record
+        .append([Event::Intended, Event::Applied].map(|event| entry(event, Some(1), "a")).to_vec())
+        .await
+        .unwrap();
+    let others = [entry(Event::Checked, None, "a"), entry(Event::Intended, Some(7), "b")];
+    record.append(others.to_vec()).await.unwrap();
+    let refused = (100..400).map(|decision| entry(Event::Refused, Some(decision), "a"));
+    record.append(refused.collect()).await.unwrap();
+    assert_eq!(seqs(&record.intended_on("billing", "a", 5).await.unwrap()), [2, 1]);
+    assert_eq!(seqs(&record.intended_on("billing", "a", 1).await.unwrap()), [2]);
+}

@@ -35,7 +35,7 @@ fn entry(event: Event) -> Entry {
     let sight = Sight::of(&judgement(Verdict::Happened, vec![effect("ch_1", "1200")]));
     let mut body = json!({
         "choice": "retry", "reason": "the bank has nothing", "insisted": true,
-        "row_seen": seen.to_json(), "row_seen_sha256": seen.sha256(), "check": { "advice": "mark_done" },
+        "row_seen": seen.to_json(), "row_seen_sha256": seen.sha256(), "writes_sha256": "ab", "check": { "advice": "mark_done" },
     });
     for (name, value) in Proposal::told(&proposer(), &sight, now()) {
         body[name] = value;

@@ -361,6 +361,26 @@ impl Record for FakeRecord {
         .await
     }
 
+    async fn intended_on(
+        &self,
+        source: &str,
+        key: &str,
+        entries_max: usize,
+    ) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.of_item", |entries| {
+            let intended: Vec<&str> = entries
+                .iter()
+                .filter(|entry| entry.event == Event::Intended.as_str())
+                .map(|entry| &*entry.decision)
+                .collect();
+            let is_wanted = |entry: &Entry| {
+                entry.source == source && entry.key == key && intended.contains(&&*entry.decision)
+            };
+            newest_first(entries, entries_max, is_wanted)
+        })
+        .await
+    }
+
     async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let is_wanted = |entry: &Entry| entry.source == source && entry.key == key;
         self.read("record.of_item", |entries| newest_first(entries, entries_max, is_wanted)).await

@@ -177,7 +177,7 @@ pub(super) async fn escalated_before(
     let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
     let item = &found.finding.item;
     let earlier = record
-        .of_item(&item.source, item.key.as_str(), EARLIER_ENTRIES_MAX)
+        .intended_on(&item.source, item.key.as_str(), EARLIER_ENTRIES_MAX)
         .await
         .map_err(OrderFault::Record)?;
     let now = row.sha256();

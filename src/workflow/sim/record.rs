@@ -121,6 +121,16 @@ impl Record for SimRecord {
         Ok(entries.into_iter().filter_map(|entry| self.as_read(entry)).collect())
     }
 
+    async fn intended_on(
+        &self,
+        source: &str,
+        key: &str,
+        entries_max: usize,
+    ) -> Result<Vec<Entry>, RecordFault> {
+        let entries_max = if self.0.has(Mutant::HistoryHidden) { 0 } else { entries_max };
+        self.read("record.of_item", self.0.sim.record.intended_on(source, key, entries_max)).await
+    }
+
     async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let entries_max = if self.0.has(Mutant::HistoryHidden) { 0 } else { entries_max };
         self.read("record.of_item", self.0.sim.record.of_item(source, key, entries_max)).await
