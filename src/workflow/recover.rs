@@ -208,10 +208,9 @@ pub(super) async fn is_shared(
         let is_over = outcome.is_some_and(|outcome| outcome.seq < own_seq);
         let body = body_of(intent);
         let choice = choice_of(&body);
-        // It wrote over the very row that this one had seen before it: the row as it is may be its doing.
-        let was_first = outcome.is_some_and(|outcome| outcome.event == Event::Applied.as_str())
-            && choice != Some(Choice::Escalate)
-            && body["row_seen_sha256"] == own_body["row_seen_sha256"];
+        // It set out from the very row that this one had seen too: the row as it is may be its doing.
+        let was_first =
+            choice != Some(Choice::Escalate) && body["row_seen_sha256"] == own_body["row_seen_sha256"];
         has_touched && (!is_over || was_first || (is_gone && choice == Some(Choice::Retry)))
     }))
 }
