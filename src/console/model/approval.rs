@@ -1,13 +1,12 @@
-//! The dialog in which a proposal is approved or withdrawn. Its fields are those of a decision: reason, insisting, button,
-//! the word to type; `Enter` alone confirms nothing.
+//! The dialog in which a proposal is approved or withdrawn.
 
-use super::decision::{Field, word_for};
+use super::answers::{Answers, Missing};
+use super::decision::word_for;
 use crate::console::keymap::Place;
 use crate::domain::decision::Reason;
 use crate::domain::proposal::Proposal;
 use crate::workflow::settle::approve::{ApprovalOrder, Review};
 use std::sync::Arc;
-use tui_input::Input;
 
 /// What is done with a proposal.
 #[derive(Debug)]
@@ -53,33 +52,14 @@ pub struct ApprovalDialog {
     pub act: Act,
     /// The proposal.
     pub proposal: Arc<Proposal>,
-    /// Why.
-    pub reason: Input,
-    /// Whether the operator insists against the advice.
-    pub insists: bool,
-    /// The field that has the keys.
-    pub field: Field,
-    /// The word typed.
-    pub typed: Input,
-    /// What is still missing.
-    pub hint: Option<String>,
-    /// How far the text is scrolled.
-    pub scroll: u16,
+    /// What the operator fills in.
+    pub answers: Answers,
 }
 
 impl ApprovalDialog {
     /// A dialog at its beginning.
     pub fn new(act: Act, proposal: Arc<Proposal>) -> Self {
-        Self {
-            act,
-            proposal,
-            reason: Input::default(),
-            insists: false,
-            field: Field::Reason,
-            typed: Input::default(),
-            hint: None,
-            scroll: 0,
-        }
+        Self { act, proposal, answers: Answers::default() }
     }
 
     /// What is known, once it is.
@@ -128,40 +108,29 @@ impl ApprovalDialog {
 
     /// Where its keys are pressed.
     pub fn place(&self) -> Place {
-        if self.blocked().is_some() { Place::Blocked } else { self.field.place() }
-    }
-
-    /// To the next field, or the previous one.
-    pub fn walk(&mut self, forward: bool) {
-        self.field = self.field.walked(forward, self.asks_to_insist());
+        if self.blocked().is_some() { Place::Blocked } else { self.answers.field.place() }
     }
 
     /// The order, where nothing is missing.
     ///
     /// # Errors
-    /// The field that is missing, and what to do there.
-    pub fn order(&self) -> Result<Ordered, (Field, String)> {
+    /// What is missing.
+    pub fn order(&self) -> Result<Ordered, Missing> {
         if let Some((why, _)) = self.blocked() {
-            return Err((self.field, why));
+            return Err((self.answers.field, why));
         }
         if !self.is_known() {
-            return Err((self.field, "Wait until it is known what would be written.".to_owned()));
+            return Err((self.answers.field, "Wait until it is known what would be written.".to_owned()));
         }
-        let Some(reason) = Reason::new(self.reason.value()) else {
-            return Err((Field::Reason, "A reason of your own is needed: it goes on record.".to_owned()));
-        };
-        if self.asks_to_insist() && !self.insists {
-            return Err((
-                Field::Insist,
-                "This is against the advice: turn on \"insist\" with Space.".to_owned(),
-            ));
-        }
+        let reason = self
+            .answers
+            .reason(self.asks_to_insist(), "A reason of your own is needed: it goes on record.")?;
         Ok(match self.act {
             Act::Withdraw => Ordered::Withdraw(reason),
             Act::Approve(_) => Ordered::Approve(ApprovalOrder {
                 decision: self.proposal.id,
                 reason,
-                insists: self.insists && self.asks_to_insist(),
+                insists: self.answers.insists && self.asks_to_insist(),
             }),
         })
     }

@@ -1,18 +1,13 @@
 //! The dialog in which one item is decided.
-//!
-//! ```text
-//! reason --Tab--> [insist] --Tab--> [ button ] --y--> (type the word, where the rules ask twice) --Enter--> order
-//! ```
-//! `Enter` alone never leads to an order: the button takes `y`, and the word has to be typed out.
 
+use super::answers::{Answers, Missing};
 use super::findings::Identity;
 use crate::console::keymap::Place;
-use crate::domain::decision::{Choice, Reason};
+use crate::domain::decision::Choice;
 use crate::domain::policy::Risk;
 use crate::workflow::settle::NotOpen;
 use crate::workflow::{Found, Order, Prepared};
 use std::sync::Arc;
-use tui_input::Input;
 
 /// What is known of the item for the decision.
 #[derive(Debug)]
@@ -35,19 +30,6 @@ pub enum Knowledge {
     },
 }
 
-/// The field that has the keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
-    /// The reason.
-    Reason,
-    /// The switch that insists.
-    Insist,
-    /// The button.
-    Button,
-    /// The word to type: the second question.
-    Typed,
-}
-
 /// The dialog.
 #[derive(Debug)]
 pub struct DecisionDialog {
@@ -59,18 +41,8 @@ pub struct DecisionDialog {
     pub listed: Arc<Found>,
     /// What is known.
     pub knowledge: Knowledge,
-    /// Why.
-    pub reason: Input,
-    /// Whether the operator insists against the advice.
-    pub insists: bool,
-    /// The field that has the keys.
-    pub field: Field,
-    /// The word typed.
-    pub typed: Input,
-    /// What is still missing.
-    pub hint: Option<String>,
-    /// How far the text is scrolled.
-    pub scroll: u16,
+    /// What the operator fills in.
+    pub answers: Answers,
 }
 
 /// The longest key that an operator is asked to type.
@@ -83,43 +55,10 @@ pub fn word_for(choice: Choice, risk: Risk, key: &str) -> String {
     if moves_money && can_be_typed { key.to_owned() } else { choice.verb().to_owned() }
 }
 
-impl Field {
-    /// The next field, or the previous one. The second question is reached through the button alone.
-    #[must_use]
-    pub fn walked(self, forward: bool, insist: bool) -> Self {
-        match (self, forward) {
-            (Self::Reason, true) | (Self::Button, false) if insist => Self::Insist,
-            (Self::Reason | Self::Insist, true) | (Self::Reason | Self::Typed, false) => Self::Button,
-            (Self::Button | Self::Typed, true) | (Self::Insist | Self::Button, false) => Self::Reason,
-        }
-    }
-
-    /// Where its keys are pressed.
-    pub fn place(self) -> Place {
-        match self {
-            Self::Reason => Place::Reason,
-            Self::Insist => Place::Insist,
-            Self::Button => Place::Button,
-            Self::Typed => Place::Typed,
-        }
-    }
-}
-
 impl DecisionDialog {
     /// A dialog that waits for what is known.
     pub fn new(choice: Choice, identity: Identity, listed: Arc<Found>, run: u64) -> Self {
-        Self {
-            choice,
-            identity,
-            listed,
-            knowledge: Knowledge::Loading { run },
-            reason: Input::default(),
-            insists: false,
-            field: Field::Reason,
-            typed: Input::default(),
-            hint: None,
-            scroll: 0,
-        }
+        Self { choice, identity, listed, knowledge: Knowledge::Loading { run }, answers: Answers::default() }
     }
 
     /// What is known, once it is.
@@ -163,34 +102,21 @@ impl DecisionDialog {
         if self.blocked().is_some() {
             return Place::Blocked;
         }
-        self.field.place()
-    }
-
-    /// To the next field, or the previous one.
-    pub fn walk(&mut self, forward: bool) {
-        self.field = self.field.walked(forward, self.asks_to_insist());
+        self.answers.field.place()
     }
 
     /// The order, where nothing is missing.
     ///
     /// # Errors
-    /// The field that is missing, and what to do there.
-    pub fn order(&self) -> Result<Order, (Field, String)> {
+    /// What is missing.
+    pub fn order(&self) -> Result<Order, Missing> {
         let Some(prepared) = self.prepared() else {
-            return Err((self.field, "Wait until it is known what would be written.".to_owned()));
+            return Err((self.answers.field, "Wait until it is known what would be written.".to_owned()));
         };
         if let Some(why) = self.blocked() {
-            return Err((self.field, why));
+            return Err((self.answers.field, why));
         }
-        let Some(reason) = Reason::new(self.reason.value()) else {
-            return Err((Field::Reason, "A reason is needed: it goes on record.".to_owned()));
-        };
-        if self.asks_to_insist() && !self.insists {
-            return Err((
-                Field::Insist,
-                "This is against the advice: turn on \"insist\" with Space.".to_owned(),
-            ));
-        }
+        let reason = self.answers.reason(self.asks_to_insist(), "A reason is needed: it goes on record.")?;
         Ok(Order {
             source: Arc::clone(&self.identity.source),
             key: Arc::clone(&self.identity.key),
@@ -198,7 +124,7 @@ impl DecisionDialog {
             shown_verdict: Some(prepared.checked.verdict()),
             choice: self.choice,
             reason,
-            insists: self.insists && self.asks_to_insist(),
+            insists: self.answers.insists && self.asks_to_insist(),
         })
     }
 }

@@ -82,7 +82,7 @@ fn every_printable_key_in_a_text_box_is_text(#[case] opens: &str) {
     assert_eq!(console.enter(&printable), []);
     let typed = |console: &Console| match &console.model.dialog {
         Dialog::Filter(filter) => filter.input.value().to_owned(),
-        Dialog::Decision(dialog) => dialog.reason.value().to_owned(),
+        Dialog::Decision(dialog) => dialog.answers.reason.value().to_owned(),
         other => panic!("the box is gone: {other:?}"),
     };
     assert_eq!(typed(&console), printable);
@@ -228,5 +228,5 @@ fn pasted_text_goes_into_the_box_without_its_breaks() {
     console.press("d");
     console.send(Message::Paste("seen\nby \u{202e}ana\r\n".to_owned()));
     let Dialog::Decision(dialog) = &console.model.dialog else { panic!() };
-    assert_eq!(dialog.reason.value(), "seen by  ana");
+    assert_eq!(dialog.answers.reason.value(), "seen by  ana");
 }

@@ -2,8 +2,9 @@
 
 use super::settle;
 use crate::console::keymap::Place;
+use crate::console::model::answers::{Answers, Field};
 use crate::console::model::bulk::BulkDialog;
-use crate::console::model::decision::{DecisionDialog, Field};
+use crate::console::model::decision::DecisionDialog;
 use crate::console::model::findings::Row;
 use crate::console::model::{Dialog, Model, Notice};
 use crate::console::task::Task;
@@ -55,17 +56,17 @@ pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
 pub fn on_other_key(model: &mut Model, place: Place) {
     const HINT: &str = "Press y to confirm, Esc to leave. Enter alone confirms nothing.";
     if place == Place::Button
-        && let Some((_, hint)) = fields_of(&mut model.dialog)
+        && let Some(answers) = answers_of(&mut model.dialog)
     {
-        *hint = Some(HINT.to_owned());
+        answers.hint = Some(HINT.to_owned());
     }
 }
 
-/// The field that has the keys, and what is missing, where a dialog confirms one thing.
-fn fields_of(dialog: &mut Dialog) -> Option<(&mut Field, &mut Option<String>)> {
+/// The answers, where a dialog confirms one thing.
+pub(super) fn answers_of(dialog: &mut Dialog) -> Option<&mut Answers> {
     match dialog {
-        Dialog::Decision(dialog) => Some((&mut dialog.field, &mut dialog.hint)),
-        Dialog::Approval(dialog) => Some((&mut dialog.field, &mut dialog.hint)),
+        Dialog::Decision(dialog) => Some(&mut dialog.answers),
+        Dialog::Approval(dialog) => Some(&mut dialog.answers),
         Dialog::None
         | Dialog::Help(_)
         | Dialog::Filter(_)
@@ -78,20 +79,11 @@ fn fields_of(dialog: &mut Dialog) -> Option<(&mut Field, &mut Option<String>)> {
 /// To the next or previous field.
 pub fn walk(model: &mut Model, forward: bool) {
     match &mut model.dialog {
-        Dialog::Decision(dialog) => {
-            dialog.hint = None;
-            dialog.walk(forward);
-            // Behind the button stands what will be written: whoever is about to confirm has it before their eyes.
-            dialog.scroll = if dialog.field == Field::Button { u16::MAX } else { 0 };
-        }
+        Dialog::Decision(dialog) => dialog.answers.walk(forward, dialog.asks_to_insist()),
+        Dialog::Approval(dialog) => dialog.answers.walk(forward, dialog.asks_to_insist()),
         Dialog::Bulk(dialog) => {
             dialog.hint = None;
             dialog.types_count = !dialog.types_count;
-        }
-        Dialog::Approval(dialog) => {
-            dialog.hint = None;
-            dialog.walk(forward);
-            dialog.scroll = if dialog.field == Field::Button { u16::MAX } else { 0 };
         }
         Dialog::None | Dialog::Help(_) | Dialog::Filter(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
     }
@@ -99,57 +91,26 @@ pub fn walk(model: &mut Model, forward: bool) {
 
 /// Turns insisting on or off.
 pub fn insist(model: &mut Model) {
-    match &mut model.dialog {
-        Dialog::Decision(dialog) => {
-            dialog.hint = None;
-            dialog.insists = !dialog.insists;
-        }
-        Dialog::Approval(dialog) => {
-            dialog.hint = None;
-            dialog.insists = !dialog.insists;
-        }
-        Dialog::None
-        | Dialog::Help(_)
-        | Dialog::Filter(_)
-        | Dialog::Bulk(_)
-        | Dialog::Outcome(_)
-        | Dialog::Recovered(..) => {}
+    if let Some(answers) = answers_of(&mut model.dialog) {
+        answers.turn_insisting();
     }
 }
 
 /// `y` on the button: orders, or asks the second question where the rules ask twice.
 pub fn confirm(model: &mut Model) -> Vec<Task> {
     let Dialog::Decision(dialog) = &mut model.dialog else { return Vec::new() };
-    match dialog.order() {
-        Err((field, why)) => {
-            (dialog.field, dialog.hint) = (field, Some(why));
-            Vec::new()
-        }
-        Ok(_) if dialog.word().is_some() => {
-            (dialog.field, dialog.hint) = (Field::Typed, None);
-            dialog.typed.reset();
-            Vec::new()
-        }
-        Ok(order) => begin(model, vec![order]),
-    }
+    let (order, asks_twice) = (dialog.order(), dialog.word().is_some());
+    let order = dialog.answers.confirm(order, asks_twice);
+    begin(model, order.into_iter().collect())
 }
 
 /// Enter behind the typed word: orders, if it is the word asked for.
 pub fn confirm_typed(model: &mut Model) -> Vec<Task> {
     match &mut model.dialog {
         Dialog::Decision(dialog) => {
-            let word = dialog.word();
-            if word.as_deref() != Some(dialog.typed.value().trim()) {
-                dialog.hint = word.map(|word| format!("Type exactly: {word}"));
-                return Vec::new();
-            }
-            match dialog.order() {
-                Ok(order) => begin(model, vec![order]),
-                Err((field, why)) => {
-                    (dialog.field, dialog.hint) = (field, Some(why));
-                    Vec::new()
-                }
-            }
+            let (order, word) = (dialog.order(), dialog.word());
+            let order = dialog.answers.confirm_typed(order, word);
+            begin(model, order.into_iter().collect())
         }
         Dialog::Bulk(dialog) => match dialog.orders() {
             Ok(orders) => begin(model, orders),
@@ -169,10 +130,10 @@ pub fn confirm_typed(model: &mut Model) -> Vec<Task> {
 
 /// Leaves the dialog, or goes back from its second question to the button.
 pub fn cancel(model: &mut Model) {
-    if let Some((field, hint)) = fields_of(&mut model.dialog)
-        && *field == Field::Typed
+    if let Some(answers) = answers_of(&mut model.dialog)
+        && answers.field == Field::Typed
     {
-        (*field, *hint) = (Field::Button, None);
+        (answers.field, answers.hint) = (Field::Button, None);
         return;
     }
     model.dialog = Dialog::None;

@@ -1,7 +1,7 @@
 //! Text boxes: the filter, the reason, the word to type.
 
 use super::list;
-use crate::console::model::decision::Field;
+use crate::console::model::answers::{Answers, Field};
 use crate::console::model::{Dialog, Model};
 use crate::domain::decision::Reason;
 use crate::domain::text::is_plain;
@@ -69,18 +69,10 @@ pub fn paste(model: &mut Model, text: &str) {
 fn input_of(dialog: &mut Dialog) -> Option<(&mut Input, usize)> {
     match dialog {
         Dialog::Filter(filter) => Some((&mut filter.input, TYPED_CHARS_MAX)),
-        Dialog::Decision(decision) => match decision.field {
-            _ if decision.blocked().is_some() => None,
-            Field::Reason => Some((&mut decision.reason, Reason::CHARS_MAX)),
-            Field::Typed => Some((&mut decision.typed, TYPED_CHARS_MAX)),
-            Field::Insist | Field::Button => None,
-        },
-        Dialog::Approval(approval) => match approval.field {
-            _ if approval.blocked().is_some() => None,
-            Field::Reason => Some((&mut approval.reason, Reason::CHARS_MAX)),
-            Field::Typed => Some((&mut approval.typed, TYPED_CHARS_MAX)),
-            Field::Insist | Field::Button => None,
-        },
+        Dialog::Decision(decision) if decision.blocked().is_some() => None,
+        Dialog::Decision(decision) => box_of(&mut decision.answers),
+        Dialog::Approval(approval) if approval.blocked().is_some() => None,
+        Dialog::Approval(approval) => box_of(&mut approval.answers),
         Dialog::Bulk(bulk) if bulk.targets.is_empty() => None,
         Dialog::Bulk(bulk) => {
             let bulk = &mut **bulk;
@@ -94,15 +86,23 @@ fn input_of(dialog: &mut Dialog) -> Option<(&mut Input, usize)> {
     }
 }
 
+fn box_of(answers: &mut Answers) -> Option<(&mut Input, usize)> {
+    match answers.field {
+        Field::Reason => Some((&mut answers.reason, Reason::CHARS_MAX)),
+        Field::Typed => Some((&mut answers.typed, TYPED_CHARS_MAX)),
+        Field::Insist | Field::Button => None,
+    }
+}
+
 fn after_edit(model: &mut Model) {
     match &mut model.dialog {
         Dialog::Filter(filter) => {
             let typed = filter.input.value().to_owned();
             list::set_filter(model, &typed);
         }
-        Dialog::Decision(decision) => decision.hint = None,
+        Dialog::Decision(decision) => decision.answers.hint = None,
         Dialog::Bulk(bulk) => bulk.hint = None,
-        Dialog::Approval(approval) => approval.hint = None,
+        Dialog::Approval(approval) => approval.answers.hint = None,
         Dialog::None | Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
     }
 }

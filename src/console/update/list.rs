@@ -16,7 +16,7 @@ pub fn walk(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
             return Vec::new();
         }
         Dialog::Decision(dialog) => {
-            dialog.scroll = scrolled(dialog.scroll, view.dialog, action);
+            dialog.answers.scroll = scrolled(dialog.answers.scroll, view.dialog, action);
             return Vec::new();
         }
         Dialog::Bulk(dialog) => {
@@ -24,7 +24,7 @@ pub fn walk(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
             return Vec::new();
         }
         Dialog::Approval(dialog) => {
-            dialog.scroll = scrolled(dialog.scroll, view.dialog, action);
+            dialog.answers.scroll = scrolled(dialog.answers.scroll, view.dialog, action);
             return Vec::new();
         }
         Dialog::None | Dialog::Filter(_) => {}

@@ -3,7 +3,6 @@
 use super::settle;
 use crate::console::message::ProposalsMessage;
 use crate::console::model::approval::{Act, ApprovalDialog, Knowledge, Ordered};
-use crate::console::model::decision::Field;
 use crate::console::model::{Dialog, Focus, Model, Notice, Screen, Tone};
 use crate::console::task::Task;
 use crate::domain::approval::WhyNot;
@@ -65,35 +64,15 @@ fn may_open(model: &mut Model) -> bool {
 /// `y` on the button: orders, or asks the second question where the rules ask twice.
 pub fn confirm(model: &mut Model) -> Vec<Task> {
     let Dialog::Approval(dialog) = &mut model.dialog else { return Vec::new() };
-    match dialog.order() {
-        Err((field, why)) => {
-            (dialog.field, dialog.hint) = (field, Some(why));
-            Vec::new()
-        }
-        Ok(_) if dialog.word().is_some() => {
-            (dialog.field, dialog.hint) = (Field::Typed, None);
-            dialog.typed.reset();
-            Vec::new()
-        }
-        Ok(ordered) => begin(model, ordered),
-    }
+    let (order, asks_twice) = (dialog.order(), dialog.word().is_some());
+    dialog.answers.confirm(order, asks_twice).map(|ordered| begin(model, ordered)).unwrap_or_default()
 }
 
 /// Enter behind the typed word: orders, if it is the word asked for.
 pub fn confirm_typed(model: &mut Model) -> Vec<Task> {
     let Dialog::Approval(dialog) = &mut model.dialog else { return Vec::new() };
-    let word = dialog.word();
-    if word.as_deref() != Some(dialog.typed.value().trim()) {
-        dialog.hint = word.map(|word| format!("Type exactly: {word}"));
-        return Vec::new();
-    }
-    match dialog.order() {
-        Ok(ordered) => begin(model, ordered),
-        Err((field, why)) => {
-            (dialog.field, dialog.hint) = (field, Some(why));
-            Vec::new()
-        }
-    }
+    let (order, word) = (dialog.order(), dialog.word());
+    dialog.answers.confirm_typed(order, word).map(|ordered| begin(model, ordered)).unwrap_or_default()
 }
 
 fn begin(model: &mut Model, ordered: Ordered) -> Vec<Task> {

@@ -62,7 +62,7 @@ pub fn draw(
         .map(|verdict| format!(" ({} {})", words::verdict_sign(verdict), words::verdict(verdict)))
         .unwrap_or_default();
     let title = format!("{}{told}: {}", words::button(dialog.choice), shown::key(&dialog.identity.key));
-    let sheet = Sheet { title: &title, scroll: dialog.scroll };
+    let sheet = Sheet { title: &title, scroll: dialog.answers.scroll };
     draw_dialog(model.theme, &sheet, lines.into_lines(), foot(model, dialog, width), (state, frame, area));
 }
 
@@ -247,16 +247,13 @@ fn foot(model: &Model, dialog: &DecisionDialog, width: u16) -> Vec<FootLine> {
     let (button, does) =
         if proposes { (format!("Propose: {button}"), "proposes") } else { (button.to_owned(), "confirms") };
     let form = Form {
-        reason: &dialog.reason,
-        insists: dialog.asks_to_insist().then_some(dialog.insists),
-        field: dialog.field,
-        typed: &dialog.typed,
+        answers: &dialog.answers,
+        asks_to_insist: dialog.asks_to_insist(),
         word: dialog.word().unwrap_or_default(),
         verb: dialog.choice.verb(),
         button: &button,
         does,
         is_known: dialog.prepared().is_some(),
-        hint: dialog.hint.as_deref(),
     };
     form.lines(model.theme, width)
 }
