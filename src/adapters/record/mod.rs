@@ -32,7 +32,6 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
@@ -43,12 +42,34 @@ use uuid::Uuid;
 #[derive(Debug, Clone)]
 pub struct SqliteRecord {
     path: Arc<Path>,
-    connection: Arc<Mutex<Connection>>,
     read_only: bool,
     seals: Option<Arc<Seals>>,
+    opened: Arc<Mutex<Opened>>,
+}
+
+/// What one call at a time works with.
+#[derive(Debug)]
+struct Opened {
+    connection: Connection,
     /// How many entries this run has added since it last signed.
-    unsigned: Arc<AtomicUsize>,
-    watch: Arc<Mutex<Watch>>,
+    unsigned: usize,
+    watch: Watch,
+}
+
+impl Opened {
+    /// Looks at the file before the first entry that is not signed yet, and keeps what was found.
+    fn look(&mut self, path: &Path, seals: &Seals) {
+        if self.unsigned == 0 {
+            self.watch.look(path, &mut self.connection, seals);
+            self.watch.keep(path, seals);
+        }
+    }
+
+    /// Signs, unless the file was changed before this run.
+    fn sign(&mut self, path: &Path, seals: &Seals, at: &str, reach: Reach) -> Result<(), RecordFault> {
+        self.watch.refuse_doubt(path, seals)?;
+        seal::take(path, &mut self.connection, seals, at, reach)
+    }
 }
 
 impl SqliteRecord {
@@ -69,9 +90,9 @@ impl SqliteRecord {
     #[must_use]
     pub fn signed(self, seals: Seals) -> Self {
         {
-            let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-            watch.look(&self.path, &mut connection, &seals);
+            let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+            let Opened { connection, watch, .. } = &mut *opened;
+            watch.look(&self.path, connection, &seals);
         }
         Self { seals: Some(Arc::new(seals)), ..self }
     }
@@ -79,11 +100,9 @@ impl SqliteRecord {
     fn of(path: &Path, connection: Connection, read_only: bool) -> Self {
         Self {
             path: path.into(),
-            connection: Arc::new(Mutex::new(connection)),
             read_only,
             seals: None,
-            unsigned: Arc::default(),
-            watch: Arc::default(),
+            opened: Arc::new(Mutex::new(Opened { connection, unsigned: 0, watch: Watch::default() })),
         }
     }
 
@@ -106,11 +125,18 @@ impl SqliteRecord {
         &self,
         call: impl FnOnce(&Path, &mut Connection) -> Result<T, RecordFault> + Send + 'static,
     ) -> Result<T, RecordFault> {
-        let (path, connection) = (Arc::clone(&self.path), Arc::clone(&self.connection));
+        self.run_opened(|path, opened| call(path, &mut opened.connection)).await
+    }
+
+    async fn run_opened<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Path, &mut Opened) -> Result<T, RecordFault> + Send + 'static,
+    ) -> Result<T, RecordFault> {
+        let (path, opened) = (Arc::clone(&self.path), Arc::clone(&self.opened));
         let task = tokio::task::spawn_blocking(move || {
             // A transaction that a panic broke off was rolled back when it was dropped: the connection is good.
-            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-            call(&path, &mut connection)
+            let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+            call(&path, &mut opened)
         });
         task.await.unwrap_or_else(|_| Err(fault::stopped(&self.path)))
     }
@@ -121,25 +147,23 @@ impl SqliteRecord {
         call: impl FnOnce(&Path, &mut Connection) -> Result<T, RecordFault> + Send + 'static,
         new: fn(&T) -> &[Entry],
     ) -> Result<T, RecordFault> {
-        let (seals, unsigned) = (self.seals.clone(), Arc::clone(&self.unsigned));
-        let watch = Arc::clone(&self.watch);
-        self.run(move |path, connection| {
-            let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(seals) = seals.as_ref().filter(|_| unsigned.load(Ordering::Relaxed) == 0) {
-                watch.look(path, connection, seals);
-                watch.keep(path, seals);
+        if self.read_only {
+            return Err(fault::opened_to_read(&self.path));
+        }
+        let seals = self.seals.clone();
+        self.run_opened(move |path, opened| {
+            if let Some(seals) = &seals {
+                opened.look(path, seals);
             }
             // What cannot be written cannot be signed: whoever is told of the one need not wait to be told of the other.
-            let written = call(path, connection).inspect_err(|_| unsigned.store(0, Ordering::Relaxed))?;
-            let entries = new(&written);
-            let count = unsigned.fetch_add(entries.len(), Ordering::Relaxed) + entries.len();
-            if let (Some(seals), Some(last)) = (seals, entries.last())
-                && count / CHECKPOINT_ENTRIES > (count - entries.len()) / CHECKPOINT_ENTRIES
+            let written = call(path, &mut opened.connection).inspect_err(|_| opened.unsigned = 0)?;
+            let (before, entries) = (opened.unsigned, new(&written));
+            opened.unsigned += entries.len();
+            if let (Some(seals), Some(last)) = (&seals, entries.last())
+                && opened.unsigned / CHECKPOINT_ENTRIES > before / CHECKPOINT_ENTRIES
             {
                 // What was appended is on the disk, signed or not: why it is not is told when the run is sealed.
-                let _told_later = watch
-                    .refuse_doubt(path, &seals)
-                    .and_then(|()| seal::take(path, connection, &seals, &last.at, Reach::Entries));
+                let _told_later = opened.sign(path, seals, &last.at, Reach::Entries);
             }
             Ok(written)
         })
@@ -150,21 +174,17 @@ impl SqliteRecord {
 #[async_trait]
 impl Record for SqliteRecord {
     async fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Entry>, RecordFault> {
-        if self.read_only {
-            return Err(fault::opened_to_read(&self.path));
-        }
         self.write(|path, connection| append::append(path, connection, entries), Vec::as_slice).await
     }
 
     async fn seal(&self, at: DateTime<Utc>) -> Result<(), RecordFault> {
-        let Some(seals) = self.seals.clone().filter(|_| self.unsigned.load(Ordering::Relaxed) > 0) else {
-            return Ok(());
-        };
-        let (unsigned, watch) = (Arc::clone(&self.unsigned), Arc::clone(&self.watch));
-        self.run(move |path, connection| {
-            watch.lock().unwrap_or_else(PoisonError::into_inner).refuse_doubt(path, &seals)?;
-            seal::take(path, connection, &seals, &stamp(at), Reach::EntriesAndFile)?;
-            unsigned.store(0, Ordering::Relaxed);
+        let Some(seals) = self.seals.clone() else { return Ok(()) };
+        self.run_opened(move |path, opened| {
+            if opened.unsigned == 0 {
+                return Ok(());
+            }
+            opened.sign(path, &seals, &stamp(at), Reach::EntriesAndFile)?;
+            opened.unsigned = 0;
             Ok(())
         })
         .await
@@ -176,9 +196,6 @@ impl Record for SqliteRecord {
                 Once::Placed(entry) => std::slice::from_ref(entry),
                 Once::Taken(_) => &[],
             }
-        }
-        if self.read_only {
-            return Err(fault::opened_to_read(&self.path));
         }
         self.write(|path, connection| append::append_once(path, connection, entry), placed).await
     }

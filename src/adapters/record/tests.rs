@@ -350,7 +350,7 @@ async fn several_connections_append_at_once_and_the_chain_stays_whole() {
 async fn an_append_that_nobody_waits_for_any_more_is_still_written() {
     let (_folder, path) = folder();
     let record = SqliteRecord::open(&path).unwrap();
-    let held = record.connection.clone();
+    let held = record.opened.clone();
     let guard = std::thread::spawn(move || {
         let guard = held.lock().unwrap();
         std::thread::sleep(Duration::from_millis(200));
@@ -403,7 +403,7 @@ async fn the_folder_is_made_and_the_file_is_for_its_owner_alone() {
     }
     let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
     assert_eq!(left.len(), 1, "the record is one file");
-    let connection = record.connection.lock().unwrap();
+    let connection = &record.opened.lock().unwrap().connection;
     let journal: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
     let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
     assert_eq!((&*journal, synchronous), ("delete", 3));
@@ -478,7 +478,7 @@ fn a_folder_in_place_of_the_file_is_said() {
 async fn a_lock_that_stays_is_said() {
     let (_folder, path) = folder();
     let record = SqliteRecord::open(&path).unwrap();
-    record.connection.lock().unwrap().busy_timeout(Duration::from_millis(30)).unwrap();
+    record.opened.lock().unwrap().connection.busy_timeout(Duration::from_millis(30)).unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let fault = record.append(vec![entry(Event::Checked, None, "a")]).await.unwrap_err();
@@ -495,7 +495,7 @@ async fn a_full_disk_writes_nothing_and_leaves_the_chain_whole() {
     let record = SqliteRecord::open(&path).unwrap();
     record.append(vec![entry(Event::Checked, None, "a")]).await.unwrap();
     {
-        let connection = record.connection.lock().unwrap();
+        let connection = &record.opened.lock().unwrap().connection;
         let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         connection.pragma_update(None, "max_page_count", pages + 1).unwrap();
     }
