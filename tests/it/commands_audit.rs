@@ -17,25 +17,6 @@ fn decided() -> Incident {
     incident
 }
 
-/// What somebody does to the file who can write it, triggers or not.
-fn tamper(incident: &Incident, sql: &str) {
-    let connection = Connection::open(incident.world.path("audit.db")).unwrap();
-    let triggers: Vec<(String, String)> = connection
-        .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
-        .unwrap()
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
-    for (name, _) in &triggers {
-        connection.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-    }
-    connection.execute_batch(sql).unwrap();
-    for (_, again) in &triggers {
-        connection.execute_batch(again).unwrap();
-    }
-}
-
 #[test]
 fn a_whole_audit_is_verified_with_its_head() {
     let incident = decided();
@@ -65,7 +46,7 @@ const CUT_OFF: &str = "DELETE FROM entries WHERE seq > 4; DELETE FROM attachment
 
 /// Writes the whole chain anew after somebody's change, each entry with the hash that belongs to it.
 fn write_anew(incident: &Incident, change: &str) {
-    tamper(incident, change);
+    incident.world.tamper(change);
     let connection = Connection::open(incident.world.path("audit.db")).unwrap();
     let columns = "seq, at, event, decision, source, key, operator, origin, body, prev, hash";
     let entries: Vec<Entry> = connection
@@ -93,10 +74,10 @@ fn write_anew(incident: &Incident, change: &str) {
     let mut prev = entries[0].prev.clone();
     for entry in entries {
         let hash = Entry { prev: prev.clone(), ..entry.clone() }.expected_hash();
-        tamper(
-            incident,
-            &format!("UPDATE entries SET prev = '{prev}', hash = '{hash}' WHERE seq = {}", entry.seq),
-        );
+        incident.world.tamper(&format!(
+            "UPDATE entries SET prev = '{prev}', hash = '{hash}' WHERE seq = {}",
+            entry.seq
+        ));
         prev = hash;
     }
 }
@@ -104,7 +85,7 @@ fn write_anew(incident: &Incident, change: &str) {
 #[test]
 fn a_cut_off_end_is_found_by_what_was_signed() {
     let incident = decided();
-    tamper(&incident, CUT_OFF);
+    incident.world.tamper(CUT_OFF);
     let ran = incident.run("audit verify");
     assert_eq!(ran.code, Some(1));
     let told = "audit.db: entry 5: is missing: a checkpoint of ";
@@ -164,7 +145,7 @@ fn a_copy_and_the_public_key_are_enough() {
     incident.world.write("audit.pub", &key.out);
     let own = std::fs::read_to_string(incident.world.path("audit.db.checkpoints")).unwrap();
     incident.world.write("copy", &own);
-    tamper(&incident, CUT_OFF);
+    incident.world.tamper(CUT_OFF);
     let shorter: String = own.split_inclusive('\n').take(2).collect();
     incident.world.write("audit.db.checkpoints", shorter);
     std::fs::remove_dir_all(incident.world.path(".local")).unwrap();
@@ -319,7 +300,7 @@ fn the_demo_leaves_no_key_behind() {
 #[case::trigger("CREATE TRIGGER extra AFTER INSERT ON entries BEGIN SELECT 1; END", "the file: ")]
 fn any_change_is_found_and_named(#[case] sql: &str, #[case] names: &str) {
     let incident = decided();
-    tamper(&incident, sql);
+    incident.world.tamper(sql);
     let ran = incident.run("audit verify");
     let told = two_lines(
         "audit.db: the audit is not what was written",

@@ -24,23 +24,8 @@ fn broken_off(choice: &str) -> Incident {
     let ran = incident.run(&format!("decide {choice} --source jobs --reason seen"));
     assert_eq!((ran.code, incident.events().len()), (Some(0), 2), "{}", ran.err);
     // The crash: what came after the intent was never written.
-    let audit = Connection::open(incident.world.path("audit.db")).unwrap();
-    let triggers = audit
-        .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
-        .unwrap()
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .unwrap()
-        .collect::<Result<Vec<(String, String)>, _>>()
-        .unwrap();
-    for (name, _) in &triggers {
-        audit.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-    }
-    audit.execute_batch("DELETE FROM entries WHERE seq = 2; UPDATE sqlite_sequence SET seq = 1").unwrap();
-    for (_, again) in &triggers {
-        audit.execute_batch(again).unwrap();
-    }
-    let _checkpoints_of_what_is_no_longer_there =
-        std::fs::remove_file(incident.world.path("audit.db.checkpoints"));
+    incident.world.tamper("DELETE FROM entries WHERE seq = 2; UPDATE sqlite_sequence SET seq = 1");
+    incident.world.unsign();
     incident
 }
 

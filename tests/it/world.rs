@@ -83,6 +83,31 @@ impl World {
         command
     }
 
+    /// What somebody does to the audit who can write its file, triggers or not.
+    pub fn tamper(&self, sql: &str) {
+        let connection = Connection::open(self.path("audit.db")).unwrap();
+        let triggers: Vec<(String, String)> = connection
+            .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
+            .unwrap()
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        for (name, _) in &triggers {
+            connection.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
+        }
+        connection.execute_batch(sql).unwrap();
+        for (_, again) in &triggers {
+            connection.execute_batch(again).unwrap();
+        }
+    }
+
+    /// Takes away what was signed, for an audit that a test makes by itself.
+    pub fn unsign(&self) {
+        std::fs::remove_file(self.path("audit.db.checkpoints")).unwrap();
+        std::fs::remove_dir_all(self.path(".local/state/unstuck/keys")).unwrap();
+    }
+
     /// Runs the program with arguments that are parted by spaces.
     pub fn run(&self, arguments: &str) -> Ran {
         self.run_all(&arguments.split_whitespace().collect::<Vec<_>>())

@@ -110,8 +110,7 @@ impl Round {
 
     /// Takes away what was signed, for an audit that a test makes by itself.
     pub fn unsign(&self) {
-        std::fs::remove_file(self.path("audit.db.checkpoints")).unwrap();
-        std::fs::remove_dir_all(self.path(".local/state/unstuck/keys")).unwrap();
+        self.world.unsign();
     }
 
     /// The program on the configuration.
