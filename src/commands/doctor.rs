@@ -111,7 +111,7 @@ async fn ask(provider: &dyn crate::ports::provider::Provider) -> Examined {
         reference: PROBE_REFERENCE.to_owned(),
         from: None,
         fields: BTreeMap::new(),
-        mask: Vec::new(),
+        mask: std::sync::Arc::default(),
     };
     let told = provider.ask(&question).await;
     let place = &provider.facts().place;

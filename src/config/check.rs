@@ -221,7 +221,7 @@ fn kind(name: &str, entry: &KindEntry, providers: &Providers) -> Result<Kind, Co
         evidence_age_max: span(&entry.evidence_age_max, "evidence_age_max", Policy::EVIDENCE_AGE_MAX)?,
         approvals: approvals(name, entry.approvals)?,
         proposal_lasts: proposal_lasts(name, entry.proposal_lasts.as_deref())?,
-        mask: entry.mask.clone(),
+        mask: entry.mask.as_slice().into(),
     };
     Kind::new(policy).map_err(|what| {
         ConfigFault::new(format!("kind `{name}`: {what}"), "A template looks like \"{{ key }}\".")

@@ -51,7 +51,7 @@ pub struct Setup {
     /// A line for the header ("demo, seed 7").
     pub title: Option<String>,
     /// Names of fields that the policy of a kind hides, by kind.
-    pub masks: HashMap<Arc<str>, Vec<String>>,
+    pub masks: HashMap<Arc<str>, Arc<[String]>>,
 }
 
 #[cfg(test)]

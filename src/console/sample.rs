@@ -77,7 +77,7 @@ pub fn found(number: usize) -> Found {
     Found {
         risk: if is_mail { Risk::CheckFirst } else { Risk::Financial },
         approvals: Approvals::One,
-        mask: Vec::new(),
+        mask: Arc::default(),
         reference: Ok(key.into()),
         clock_gap: TimeDelta::zero(),
         finding,

@@ -106,7 +106,7 @@ pub struct Policy {
     /// How long a proposal waits for its second person.
     pub proposal_lasts: TimeDelta,
     /// Names of payload fields to mask, beside those that look secret by themselves.
-    pub mask: Vec<String>,
+    pub mask: Arc<[String]>,
 }
 
 impl Policy {
@@ -139,7 +139,7 @@ impl Policy {
             evidence_age_max: Self::EVIDENCE_AGE_MAX,
             approvals: Approvals::One,
             proposal_lasts: Self::PROPOSAL_LASTS,
-            mask: Vec::new(),
+            mask: Arc::default(),
         }
     }
 }

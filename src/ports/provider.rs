@@ -41,7 +41,7 @@ pub struct Question {
     /// The item's fields by name, for request templates.
     pub fields: BTreeMap<String, String>,
     /// Names of fields to mask in kept answers, beside those that look secret.
-    pub mask: Vec<String>,
+    pub mask: Arc<[String]>,
 }
 
 /// What came back.

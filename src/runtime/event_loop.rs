@@ -164,7 +164,11 @@ fn setup_of(desk: &Desk, options: Options, size: ratatui::layout::Size) -> Setup
         size,
         now: desk.clock.now(),
         title: options.title,
-        masks: desk.kinds.iter().map(|(kind, known)| (Arc::clone(kind), known.policy.mask.clone())).collect(),
+        masks: desk
+            .kinds
+            .iter()
+            .map(|(kind, known)| (Arc::clone(kind), Arc::clone(&known.policy.mask)))
+            .collect(),
     }
 }
 

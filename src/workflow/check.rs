@@ -137,7 +137,7 @@ async fn prepare_question(
         reference,
         from: Attempts::first_of(item).map(|first| first - found.clock_gap - WINDOW_MARGIN),
         fields: fields.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
-        mask: kind.policy.mask.clone(),
+        mask: Arc::clone(&kind.policy.mask),
     };
     Ok((question, expected, has_key))
 }

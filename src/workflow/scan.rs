@@ -31,7 +31,7 @@ pub struct Found {
     /// How many persons a decision takes.
     pub approvals: Approvals,
     /// Names of fields that its policy hides, in its error too.
-    pub mask: Vec<String>,
+    pub mask: Arc<[String]>,
     /// What the provider knows the item by, or why that cannot be said.
     pub reference: Result<Arc<str>, Arc<str>>,
     /// How far the source's clock is ahead of ours.
@@ -226,7 +226,7 @@ fn refer(
         finding,
         risk: policy.risk,
         approvals: policy.approvals,
-        mask: policy.mask.clone(),
+        mask: Arc::clone(&policy.mask),
         reference,
         clock_gap,
     }

@@ -214,7 +214,7 @@ fn everything_that_can_be_said_arrives() {
         evidence_age_max: TimeDelta::minutes(1),
         approvals: Approvals::Two,
         proposal_lasts: TimeDelta::hours(2),
-        mask: vec!["customer".to_owned()],
+        mask: ["customer".to_owned()].into(),
     };
     assert_eq!(*policy, expected);
     let ledger = ProviderSettings {

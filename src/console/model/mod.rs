@@ -1,5 +1,6 @@
 //! What the console knows, and nothing of how it is drawn.
 
+pub mod answers;
 pub mod approval;
 pub mod audit;
 pub mod bulk;
@@ -258,7 +259,12 @@ impl Model {
 
     /// The names of fields that the policy of a kind hides.
     pub(in crate::console) fn masks_of(&self, kind: &str) -> &[String] {
-        self.setup.masks.get(kind).map(Vec::as_slice).unwrap_or_default()
+        self.setup.masks.get(kind).map(|masks| &**masks).unwrap_or_default()
+    }
+
+    /// The names of fields that some policy hides: for what does not say of which kind its item is.
+    pub(in crate::console) fn all_masks(&self) -> Vec<String> {
+        self.setup.masks.values().flat_map(|masks| masks.iter().cloned()).collect()
     }
 
     /// Why decisions are refused, if they are: what, and what to do.

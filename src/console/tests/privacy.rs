@@ -12,7 +12,7 @@ const PAYLOAD: &str =
     r#"{"amount": 1970670598291982290, "password": "hunter2", "pet": "rex", "card": "4242 4242 4242 4242"}"#;
 
 fn console() -> Console {
-    let masks = [("invoice".into(), vec!["pet".to_owned()])].into_iter().collect();
+    let masks = [("invoice".into(), ["pet".to_owned()].into())].into_iter().collect();
     let mut console = Console::from_setup(Setup { masks, ..sample::setup(200, 60) }, 2);
     console.open_item(PAYLOAD);
     console
@@ -60,7 +60,7 @@ fn another_item_is_hidden_again() {
 
 #[test]
 fn a_cut_document_with_fields_to_hide_is_not_shown_in_part() {
-    let masks = [("invoice".into(), vec!["pet".to_owned()])].into_iter().collect();
+    let masks = [("invoice".into(), ["pet".to_owned()].into())].into_iter().collect();
     let mut console = Console::from_setup(Setup { masks, ..sample::setup(200, 60) }, 2);
     let tasks = console.press("Enter");
     let [Task::Open { run, .. }] = tasks[..] else { panic!() };

@@ -5,7 +5,7 @@ use super::decision::statement_lines;
 use super::dialog::{FootLine, Sheet, draw as draw_dialog, text_width};
 use super::form::Form;
 use super::lines::Lines;
-use super::proposals::{facts, masks};
+use super::proposals::facts;
 use crate::console::model::Model;
 use crate::console::model::approval::{Act, ApprovalDialog, Knowledge};
 use crate::console::shown;
@@ -56,7 +56,7 @@ pub fn draw(
     }
     let verb = words::button(proposal.choice);
     let title = format!("{did} {}: {verb} {}", proposal.short_id(), shown::key(&proposal.key));
-    let sheet = Sheet { title: &title, scroll: dialog.scroll };
+    let sheet = Sheet { title: &title, scroll: dialog.answers.scroll };
     draw_dialog(model.theme, &sheet, lines.into_lines(), foot(model, dialog, width), (state, frame, area));
 }
 
@@ -113,7 +113,7 @@ fn now(model: &Model, proposal: &Proposal, prepared: &Prepared, lines: &mut Line
         lines.fact("row", "= the same as was proposed on");
     } else {
         lines.styled_fact("row", "! another than was proposed on", theme.alarm());
-        for line in differences(proposal, prepared, &masks(model)) {
+        for line in differences(proposal, prepared, &model.all_masks()) {
             lines.fact("", &line);
         }
     }
@@ -145,7 +145,7 @@ fn differences(proposal: &Proposal, prepared: &Prepared, masks: &[String]) -> Ve
 fn will_be_written(model: &Model, prepared: &Prepared, lines: &mut Lines) {
     let Ok(statements) = &prepared.statements else { return };
     lines.heading("What will be written");
-    let masks = masks(model);
+    let masks = model.all_masks();
     for (number, statement) in statements.iter().enumerate() {
         statement_lines(model.theme, (false, &masks), number + 1, statement, lines);
     }
@@ -169,16 +169,13 @@ fn foot(model: &Model, dialog: &ApprovalDialog, width: u16) -> Vec<FootLine> {
         Act::Withdraw => ("Withdraw".to_owned(), "withdraws"),
     };
     let form = Form {
-        reason: &dialog.reason,
-        insists: dialog.asks_to_insist().then_some(dialog.insists),
-        field: dialog.field,
-        typed: &dialog.typed,
+        answers: &dialog.answers,
+        asks_to_insist: dialog.asks_to_insist(),
         word: dialog.word().unwrap_or_default(),
         verb: dialog.proposal.choice.verb(),
         button: &button,
         does,
         is_known: dialog.is_known(),
-        hint: dialog.hint.as_deref(),
     };
     form.lines(model.theme, width)
 }

@@ -121,8 +121,6 @@ fn body_lines(model: &Model, entry: &Entry) -> Vec<String> {
     let Ok(body) = serde_json::from_str::<serde_json::Value>(&entry.body) else {
         return std::iter::once("(not JSON)".to_owned()).chain(clean_lines(&entry.body)).collect();
     };
-    // An entry does not always say of which kind its item is: every policy's fields are hidden.
-    let named: Vec<String> = model.setup.masks.values().flatten().cloned().collect();
-    let masked = mask_json(&body, &named);
+    let masked = mask_json(&body, &model.all_masks());
     clean_lines(&serde_json::to_string_pretty(&masked).unwrap_or_default())
 }

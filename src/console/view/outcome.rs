@@ -80,7 +80,7 @@ fn decided_lines(
     lines: &mut Lines,
 ) {
     let word = words::outcome(&decided.outcome);
-    let masks: Vec<String> = model.setup.masks.values().flatten().cloned().collect();
+    let masks = model.all_masks();
     match &decided.outcome {
         Outcome::Applied { before, after } => {
             let entry = decided.entry.map(|seq| format!(", audit entry {seq}")).unwrap_or_default();

@@ -93,7 +93,7 @@ pub fn draw_one(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, are
     facts(model, proposal, &mut lines);
     lines.heading("The row as the proposer saw it");
     for (name, cell) in &proposal.seen.columns {
-        lines.fact(&clean_cut(name, 40), &shown::cell(name, cell, &masks(model), false));
+        lines.fact(&clean_cut(name, 40), &shown::cell(name, cell, &model.all_masks(), false));
     }
     lines.blank();
     lines.sentence("a approves it, w withdraws it; each opens a dialog first.", model.theme.quiet());
@@ -128,9 +128,4 @@ pub fn facts(model: &Model, proposal: &Proposal, lines: &mut Lines) {
     };
     lines.fact("until", &format!("{}, {left}", stamp(proposal.until)));
     lines.fact("decision", &format!("{}, audit entry {}", proposal.id, proposal.entry));
-}
-
-/// A proposal does not say of which kind its item is: every policy's fields are hidden.
-pub fn masks(model: &Model) -> Vec<String> {
-    model.setup.masks.values().flatten().cloned().collect()
 }

@@ -37,7 +37,7 @@ fn question(reference: &str, from: Option<&str>) -> Question {
         reference: reference.to_owned(),
         from: from.map(|at| at.parse().unwrap()),
         fields: BTreeMap::from([("customer".to_owned(), "c&1".to_owned())]),
-        mask: Vec::new(),
+        mask: std::sync::Arc::default(),
     }
 }
 

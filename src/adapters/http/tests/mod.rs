@@ -115,7 +115,7 @@ fn provider(base: &str, operation: &str) -> HttpProvider {
 }
 
 fn question() -> Question {
-    Question { reference: "r-1".to_owned(), from: None, fields: BTreeMap::new(), mask: Vec::new() }
+    Question { reference: "r-1".to_owned(), from: None, fields: BTreeMap::new(), mask: Arc::default() }
 }
 
 /// What an answer came to, short: the ids and statuses of its effects, or the kind of its fault.

@@ -73,7 +73,7 @@ async fn named_fields_are_hidden_and_kept_answers_are_cut() {
     let body =
         format!(r#"{{"data":[],"more":false,"email":"ana@example.test","note":"{}"}}"#, "é".repeat(300));
     let server = Scripted::start(vec![answer("200 OK", "", &body)]).await;
-    let question = Question { mask: vec!["e_mail".to_owned()], ..question() };
+    let question = Question { mask: ["e_mail".to_owned()].into(), ..question() };
     let evidence = provider_of(&preset, &settings(&server.base), "list").ask(&question).await.evidence;
     assert_eq!(evidence.bodies.len(), 1);
     assert!(evidence.bodies[0].len() <= 64, "{}", evidence.bodies[0]);
