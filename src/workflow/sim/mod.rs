@@ -10,8 +10,8 @@
 //!   [`truth::LAG_MAX`] later: the two fit into `settle`. A worker that sleeps longer before it *acts* repeats an effect
 //!   whatever a console does; one that comes back late to *write*, guarded or not, is played;
 //! - the provider tells the truth but for its lag and `lookback`; what it forgets it keeps a little longer than it says;
-//! - a row tells its true first attempt where the provider forgets effects or a key is said to protect, and no two writers
-//!   write the same row at the same second with the same values;
+//! - a row tells its true first attempt where the provider forgets effects or a key is said to protect, and the moment
+//!   that a worker writes into a row is nobody else's (a column with microseconds);
 //! - what sits at two consoles under another name and another account is two persons, for nobody can tell otherwise;
 //! - a proposal's time is over by the clocks of those who make it and take it up, as they stood when they did;
 //! - the source's clock goes forward. The consoles' clocks are set to anything at any moment.

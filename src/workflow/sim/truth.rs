@@ -188,6 +188,8 @@ pub(super) struct Truth {
     pub effects: Vec<Done>,
     pub given: Vec<Given>,
     pub arrived: Vec<Arrived>,
+    /// How many times workers and people by hand wrote a row.
+    writes: i64,
 }
 
 impl Truth {
@@ -200,7 +202,15 @@ impl Truth {
             effects: Vec::new(),
             given: Vec::new(),
             arrived: Vec::new(),
+            writes: 0,
         }
+    }
+
+    /// The moment as somebody other than a console writes it into a row: told apart from every other such moment, as a
+    /// column with microseconds does.
+    pub(super) fn moment_of_write(&mut self) -> DateTime<Utc> {
+        self.writes += 1;
+        self.now + TimeDelta::microseconds(self.writes)
     }
 
     pub(super) fn row(&self, key: &str) -> Option<Row> {

@@ -26,14 +26,15 @@ pub(super) fn act(truth: &mut Truth, rng: &mut Rng) -> Option<(&'static str, Str
 fn take(truth: &mut Truth, rng: &mut Rng) -> Option<(&'static str, String)> {
     let key = *rng.choice(&KEYS)?;
     let now = truth.now;
-    let taken = match truth.jobs.get(key) {
-        None => Job::taken(1, now, now),
-        Some(job) if job.status == "pending" => Job::taken(job.attempts + 1, job.first, now),
+    let (attempts, first) = match truth.jobs.get(key) {
+        None => (1, now),
+        Some(job) if job.status == "pending" => (job.attempts + 1, job.first),
         Some(job) if job.status == "failed" && job.error.as_deref() == Some(NEVER_LEFT) => {
-            Job::taken(job.attempts + 1, job.first, now)
+            (job.attempts + 1, job.first)
         }
         Some(_) => return None,
     };
+    let taken = Job::taken(attempts, first, truth.moment_of_write());
     truth.jobs.insert(key.to_owned(), taken.clone());
     let (key, told) = (key.to_owned(), None);
     let attempt = Attempt { key: key.clone(), at: now, left: taken, told, sleeps_until: now, is_over: false };
@@ -71,7 +72,7 @@ fn go_on(truth: &mut Truth, rng: &mut Rng, at: usize) -> (&'static str, String) 
         Told::TimedOut => ("failed", Some("read timed out")),
         Told::NeverLeft => ("failed", Some(NEVER_LEFT)),
     };
-    let now = truth.now;
+    let now = truth.moment_of_write();
     let is_guarded = truth.setting.is_guarded;
     let Some(job) = truth.jobs.get_mut(&key) else { return ("ends without a row", key) };
     let is_mine = *job == attempt.left;
@@ -120,6 +121,7 @@ fn by_hand(truth: &mut Truth, rng: &mut Rng) -> Option<(&'static str, String)> {
     if truth.jobs.remove(key).is_some() && rng.bool() {
         return Some(("by hand: deletes", key.to_owned()));
     }
-    truth.jobs.insert(key.to_owned(), Job::taken(1, truth.now, truth.now));
+    let anew = Job::taken(1, truth.now, truth.moment_of_write());
+    truth.jobs.insert(key.to_owned(), anew);
     Some(("by hand: makes anew", key.to_owned()))
 }
