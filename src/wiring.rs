@@ -3,10 +3,11 @@
 use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
 use crate::adapters::receipts::FileReceipts;
 use crate::adapters::record::{Seals, SqliteRecord};
-use crate::adapters::sqlite::SqliteSource;
+use crate::adapters::sqlite::{self, SqliteSource};
 use crate::adapters::system::{self, SystemClock};
 use crate::config::kind::Kind;
-use crate::config::{ConfigFault, Settings};
+use crate::config::settings::SourceSettings;
+use crate::config::{ConfigFault, Database, Settings};
 use crate::domain::approval::ApprovalRules;
 use crate::domain::decision::Operator;
 use crate::domain::policy::{CheckName, Policy};
@@ -15,7 +16,8 @@ use crate::ports::escalation::Escalation;
 use crate::ports::provider::Provider;
 use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
-use crate::ports::source::Source;
+use crate::ports::source::{Source, SourceFault};
+use crate::preset::source::Table;
 use crate::workflow::Desk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -69,8 +71,24 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
     })
 }
 
-fn source(settings: &crate::config::settings::SourceSettings) -> Arc<dyn Source> {
-    Arc::new(SqliteSource::new(&settings.name, settings.path.clone(), settings.preset.clone()))
+fn source(settings: &SourceSettings) -> Arc<dyn Source> {
+    match &settings.database {
+        Database::File(path) => {
+            Arc::new(SqliteSource::new(&settings.name, path.clone(), settings.preset.clone()))
+        }
+        Database::Server(_server) => todo!(),
+    }
+}
+
+/// The tables of a database, for detection.
+///
+/// # Errors
+/// What keeps it from being read.
+pub async fn tables_of(database: &Database) -> Result<Vec<Table>, SourceFault> {
+    match database {
+        Database::File(path) => sqlite::tables_of(path),
+        Database::Server(_server) => todo!(),
+    }
 }
 
 /// One endpoint a provider, shared by those of its operations that some kind asks.

@@ -3,5 +3,6 @@
 pub mod http;
 pub mod receipts;
 pub mod record;
+pub mod sql;
 pub mod sqlite;
 pub mod system;

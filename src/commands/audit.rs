@@ -25,11 +25,11 @@ use std::path::{Path, PathBuf};
 pub(super) async fn run(common: &Common, arguments: &Audit) -> Result<Exit, Failure> {
     let result = match &arguments.action {
         AuditAction::List { key, limit, json } => {
-            list(&places(common)?.audit, key.as_deref(), *limit, *json).await
+            list(&places(common).await?.audit, key.as_deref(), *limit, *json).await
         }
-        AuditAction::Verify(arguments) => verify_file(common, arguments),
-        AuditAction::Key => print_key(&places(common)?),
-        AuditAction::Export { format } => export_file(&places(common)?, *format),
+        AuditAction::Verify(arguments) => verify_file(common, arguments).await,
+        AuditAction::Key => print_key(&places(common).await?),
+        AuditAction::Export { format } => export_file(&places(common).await?, *format),
     };
     session::end(result)
 }
@@ -41,7 +41,7 @@ struct Places {
 }
 
 /// The places that the configuration names. An audit that is named needs none; its key is then where it is by default.
-fn places(common: &Common) -> Result<Places, Failure> {
+async fn places(common: &Common) -> Result<Places, Failure> {
     let folders = Folders::of_platform().ok();
     let has_file = folders.as_ref().is_some_and(|folders| folders.config_file().exists());
     match &common.audit_file {
@@ -50,7 +50,7 @@ fn places(common: &Common) -> Result<Places, Failure> {
             Ok(Places { audit: audit.clone(), seals: Seals::of(audit, key, None) })
         }
         _ => {
-            let settings = session::settings(common)?;
+            let settings = session::settings(common).await?;
             Ok(Places { seals: seals(&settings), audit: settings.audit })
         }
     }
@@ -121,16 +121,19 @@ fn entry_row(entry: &Entry) -> String {
     .to_owned()
 }
 
-fn verify_file(common: &Common, arguments: &Verify) -> Result<Exit, Failure> {
+async fn verify_file(common: &Common, arguments: &Verify) -> Result<Exit, Failure> {
     let key = arguments.key.as_deref().map(public_key).transpose()?;
     let copies = arguments.checkpoint.clone();
     if let Some(export) = &arguments.export {
         // An auditor has neither configuration nor key; whoever wrote the export has both.
-        let own = || places(common).ok().and_then(|places| own_key(&places.seals).ok());
-        let against = Against { key: key.or_else(own), copies, ..Against::default() };
+        let key = match key {
+            Some(key) => Some(key),
+            None => places(common).await.ok().and_then(|places| own_key(&places.seals).ok()),
+        };
+        let against = Against { key, copies, ..Against::default() };
         return tell(export, &verify_export(export, &against)?);
     }
-    let Places { audit, seals } = places(common)?;
+    let Places { audit, seals } = places(common).await?;
     let against = Against::of(&audit, &seals, key, copies)?;
     tell(&audit, &verify(&audit, &against)?)
 }

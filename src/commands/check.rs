@@ -24,7 +24,7 @@ const FINDINGS_HELD_MAX: usize = 20_000;
 /// Checks and prints one line an item.
 pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Failure> {
     let filter = session::filter(arguments.filter.as_deref())?;
-    let settings = session::settings(common)?;
+    let settings = session::settings(common).await?;
     let stop = session::stop_token()?;
     session::at_desk(common, &settings, AuditUse::Write, async |desk| {
         let run = Run {

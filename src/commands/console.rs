@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Opens the console on the configured sources.
 pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
-    let settings = session::settings(common)?;
+    let settings = session::settings(common).await?;
     if let Some(fault) = settings.unread.first() {
         return Err(fault.clone().into());
     }

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 /// Carries out the decision, or shows it.
 pub(super) async fn run(common: &Common, arguments: &Decide) -> Result<Exit, Failure> {
     let reason = reason_of(&arguments.reason)?;
-    let settings = session::settings(common)?;
+    let settings = session::settings(common).await?;
     // A key may be in the database that could not be read: nothing is decided while that is open.
     if let Some(fault) = settings.unread.first() {
         return Err(fault.clone().into());

@@ -29,7 +29,7 @@ struct Line<'a> {
 
 /// Looks at everything and prints a line each.
 pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Failure> {
-    let settings = session::settings(common)?;
+    let settings = session::settings(common).await?;
     session::at_desk(common, &settings, AuditUse::Write, async |desk| {
         examine(desk, &settings, arguments).await
     })

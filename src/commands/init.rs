@@ -2,12 +2,13 @@
 
 use super::arguments::{Common, Init};
 use super::failure::{Exit, Failure};
-use super::session::tables_of;
-use crate::config::load::known_tables;
-use crate::config::sqlite_path;
+use super::session::look;
+use crate::config::Database;
+use crate::config::load::known_systems;
 use crate::domain::text::is_plain;
 use crate::output::say;
 use crate::preset::catalogue::Catalogue;
+use crate::preset::source::{KindFrom, Table};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -15,7 +16,7 @@ use std::io::Write as _;
 const SUGGESTED_TABLES_MAX: usize = 20;
 
 /// Writes the configuration.
-pub(super) fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
+pub(super) async fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
     if common.db.is_empty() {
         return Err(Failure::usage(
             "no database is named",
@@ -26,8 +27,8 @@ pub(super) fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
         .map_err(|fault| Failure::usage(fault.to_string(), "Report this: a built-in preset is wrong."))?;
     let mut text = HEAD.to_owned();
     let mut kinds = Vec::new();
-    for url in &common.db {
-        write_database(&mut text, &mut kinds, url, &catalogue)?;
+    for (database, tables) in look(&common.db).await? {
+        write_database(&mut text, &mut kinds, (&database, &tables?), &catalogue);
     }
     kinds.sort();
     kinds.dedup();
@@ -48,29 +49,46 @@ pub(super) fn run(common: &Common, arguments: &Init) -> Result<Exit, Failure> {
 fn write_database(
     text: &mut String,
     kinds: &mut Vec<String>,
-    url: &str,
+    (database, tables): (&Database, &[Table]),
     catalogue: &Catalogue,
-) -> Result<(), Failure> {
-    let path = sqlite_path(url)?;
-    let path = std::path::absolute(&path).unwrap_or(path);
-    let url = quoted(&format!("sqlite://{}", path.display()));
-    let tables = tables_of(&path)?;
-    let known = known_tables(&tables, catalogue);
+) {
+    let url = quoted(&match database {
+        Database::File(path) => {
+            format!("sqlite://{}", std::path::absolute(path).unwrap_or_else(|_| path.clone()).display())
+        }
+        Database::Server(server) => server.shown.clone(),
+    });
+    let known = known_systems(database.engine(), tables, catalogue);
     for preset in &known {
-        let name = quoted(&preset.table);
-        kinds.push(preset.table.clone());
-        let _infallible = write!(
-            text,
-            "\n# {}\n[[sources]]\nname = {name}\nurl = {url}\npreset = \"{}\"\nkind = {name}\n",
-            preset.title, preset.name
-        );
+        let name = quoted(&preset.name);
+        let _infallible =
+            write!(text, "\n# {}\n[[sources]]\nname = {name}\nurl = {url}\npreset = {name}\n", preset.title);
+        let kind = preset
+            .variants
+            .iter()
+            .find(|variant| variant.engines.contains(&database.engine()))
+            .map(|variant| &variant.kind);
+        match kind {
+            Some(KindFrom::Column(column)) => {
+                let _infallible = write!(
+                    text,
+                    "# The kind of an item is its {}: write a section [kinds.\"…\"] for each that matters.\n",
+                    shown(column)
+                );
+            }
+            Some(KindFrom::Fixed(_)) | None => {
+                kinds.push(preset.name.to_string());
+                let _infallible = write!(text, "kind = {name}\n");
+            }
+        }
     }
-    let unknown =
-        tables.iter().filter(|(name, _)| !known.iter().any(|preset| preset.table.eq_ignore_ascii_case(name)));
-    for (name, columns) in unknown.take(SUGGESTED_TABLES_MAX) {
-        let _infallible = write!(text, "{}", suggestion(name, &url, columns));
+    let belongs = |table: &Table| {
+        known.iter().any(|preset| preset.tables().iter().any(|name| name.eq_ignore_ascii_case(&table.name)))
+    };
+    for table in tables.iter().filter(|table| !belongs(table)).take(SUGGESTED_TABLES_MAX) {
+        let columns: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
+        let _infallible = write!(text, "{}", suggestion(&table.name, &url, &columns));
     }
-    Ok(())
 }
 
 /// A table that no preset knows, as a mapping to fill in: commented out, because nothing is guessed in silence.

@@ -25,7 +25,7 @@ pub(super) async fn run(common: &Common, arguments: &List) -> Result<Exit, Failu
             "Use `unstuck check --all --where …` for that filter.",
         ));
     }
-    let settings = session::settings(common)?;
+    let settings = session::settings(common).await?;
     session::at_desk(common, &settings, AuditUse::Read, async |desk| {
         print_all(desk, Troubles::of(&settings), &filter, arguments).await
     })

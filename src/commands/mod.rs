@@ -35,7 +35,7 @@ pub async fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::Withdraw(withdraw)) => proposals::withdraw_one(&common, &withdraw).await,
         Some(Command::Audit(audit)) => audit::run(&common, &audit).await,
         Some(Command::Doctor(doctor)) => doctor::run(&common, &doctor).await,
-        Some(Command::Init(init)) => init::run(&common, &init),
-        Some(Command::Presets(presets)) => presets::run(&common, &presets),
+        Some(Command::Init(init)) => init::run(&common, &init).await,
+        Some(Command::Presets(presets)) => presets::run(&common, &presets).await,
     }
 }

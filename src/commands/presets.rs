@@ -17,7 +17,7 @@ struct Line<'a> {
 }
 
 /// Lists the presets, or prints one whole.
-pub(super) fn run(common: &Common, arguments: &Presets) -> Result<Exit, Failure> {
+pub(super) async fn run(common: &Common, arguments: &Presets) -> Result<Exit, Failure> {
     if let Some(name) = &arguments.name {
         return match built_in_text(name) {
             Some(text) => {
@@ -31,7 +31,7 @@ pub(super) fn run(common: &Common, arguments: &Presets) -> Result<Exit, Failure>
         };
     }
     let catalogue = match &common.config {
-        Some(_) => super::session::settings(common)?.catalogue,
+        Some(_) => super::session::settings(common).await?.catalogue,
         None => Catalogue::new(&[])
             .map_err(|fault| Failure::usage(fault.to_string(), "Report this: a built-in preset is wrong."))?,
     };

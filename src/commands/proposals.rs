@@ -22,7 +22,7 @@ const NAME_CHARS_MAX: usize = 60;
 
 /// Lists the proposals that wait.
 pub(super) async fn list(common: &Common, arguments: &Proposals) -> Result<Exit, Failure> {
-    let settings = session::settings(common)?;
+    let settings = session::settings(common).await?;
     // Where nothing was ever recorded, nothing waits.
     if !settings.audit.exists() {
         return print_all(&[], arguments);
@@ -138,7 +138,7 @@ async fn at_desk(
     work: impl AsyncFnOnce(&Arc<Desk>, Reason) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let reason = reason_of(reason)?;
-    let settings = session::settings(common)?;
+    let settings = session::settings(common).await?;
     session::at_desk(common, &settings, AuditUse::Write, async |desk| {
         if desk.read_only && !only_looks {
             return Err(OrderFault::ReadOnly.into());

@@ -2,8 +2,8 @@
 
 use super::arguments::Common;
 use super::failure::{Exit, Failure};
-use crate::config::load::{self, Folders};
-use crate::config::{ConfigFault, Settings};
+use crate::config::load::{self, Folders, Looked};
+use crate::config::{ConfigFault, Database, Settings};
 use crate::domain::filter::Filter;
 use crate::output::say;
 use crate::ports::source::Source;
@@ -12,17 +12,17 @@ use crate::wiring;
 pub(super) use crate::wiring::AuditUse;
 use crate::workflow::Desk;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The settings that the arguments and the configuration add up to.
-pub(super) fn settings(common: &Common) -> Result<Settings, Failure> {
+pub(super) async fn settings(common: &Common) -> Result<Settings, Failure> {
     let folders = Folders::of_platform();
     let audit = || folders.clone().map(|known| known.audit_file());
     let mut settings = if !common.db.is_empty() && common.config.is_none() {
         let folder = std::env::current_dir().map_err(|fault| no_folder(&fault))?;
-        load::detect(&common.db, &folder, audit()?, &tables_of)?
+        load::detect(look(&common.db).await?, &folder, audit()?)?
     } else {
         let file = match &common.config {
             Some(file) => file.clone(),
@@ -52,16 +52,17 @@ fn default_file(folders: &Folders) -> Result<PathBuf, Failure> {
     ))
 }
 
-/// The tables of a database, for detection.
-pub(super) fn tables_of(path: &Path) -> Result<Vec<(String, Vec<String>)>, ConfigFault> {
-    let tables = crate::adapters::sqlite::tables_of(path).map_err(|fault| {
-        let is_unreachable = Failure::from(fault.clone()).exit == Exit::Unreachable;
-        ConfigFault { is_unreachable, ..ConfigFault::new(fault.what, fault.do_next) }
-    })?;
-    Ok(tables
-        .into_iter()
-        .map(|table| (table.name, table.columns.into_iter().map(|(name, _)| name).collect()))
-        .collect())
+/// What the catalogues of some databases show, looked at side by side.
+pub(super) async fn look(urls: &[String]) -> Result<Vec<Looked>, ConfigFault> {
+    let databases = urls.iter().map(|url| Database::parse(url)).collect::<Result<Vec<_>, _>>()?;
+    let each = databases.into_iter().map(async |database| {
+        let tables = wiring::tables_of(&database).await.map_err(|fault| {
+            let is_unreachable = Failure::from(fault.clone()).exit == Exit::Unreachable;
+            ConfigFault { is_unreachable, ..ConfigFault::new(fault.what, fault.do_next) }
+        });
+        (database, tables)
+    });
+    Ok(futures_util::future::join_all(each).await)
 }
 
 /// Works at a desk, and signs what that put on record however it ended: the one way for a command to its desk.
@@ -97,7 +98,7 @@ pub(super) fn sources(desk: &Desk, named: Option<&str>) -> Result<Vec<Arc<dyn So
     if let Some(source) = desk.source(name) {
         Ok(vec![Arc::clone(source)])
     } else {
-        let known: Vec<&str> = desk.sources.iter().map(|source| &*source.facts().name).collect();
+        let known: Vec<String> = desk.sources.iter().map(|source| source.facts().name.to_string()).collect();
         Err(Failure::usage(
             format!("there is no source `{name}`"),
             format!("There are {}.", known.join(", ")),

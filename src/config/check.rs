@@ -1,11 +1,11 @@
 //! From what was written to what is used: one small function a rule, each with a sentence of its own.
 
-use super::ConfigFault;
 use super::file::{
     AuditFile, ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry,
 };
 use super::load::key_of;
 use super::settings::{Settings, SourceSettings};
+use super::{ConfigFault, Database};
 use crate::config::kind::Kind;
 use crate::domain::moment::parse_duration;
 use crate::domain::money::Unit;
@@ -106,9 +106,21 @@ fn source(
             "Write where its database is, such as url = \"sqlite://jobs.db\".",
         ));
     };
-    let path = sqlite_path(url).map_err(|fault| in_source(&name, &fault))?;
+    let mut database = Database::parse(url).map_err(|fault| in_source(&name, &fault))?.in_folder(folder);
+    let place = secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
+        .map_err(|what| in_source(&name, &ConfigFault::new(what, "Keep one of the two.")))?;
+    match &mut database {
+        Database::Server(server) => server.secret = place,
+        Database::File(_) if place.is_some() => {
+            return Err(ConfigFault::new(
+                format!("source `{name}`: a SQLite file takes no password"),
+                "Take `secret_env` and `secret_file` out.",
+            ));
+        }
+        Database::File(_) => {}
+    }
     let preset = source_preset(&name, entry, catalogue)?;
-    Ok(SourceSettings { name, path: folder.join(path), preset })
+    Ok(SourceSettings { name, database, preset })
 }
 
 fn in_source(name: &str, fault: &ConfigFault) -> ConfigFault {
@@ -143,6 +155,9 @@ fn source_preset(
     if file.name.is_empty() {
         name.clone_into(&mut file.name);
     }
+    if entry.schema.is_some() {
+        file.schema.clone_from(&entry.schema);
+    }
     if entry.table.is_some() {
         file.table.clone_from(&entry.table);
     }
@@ -159,35 +174,6 @@ fn source_preset(
             "Mend the mapping; docs/presets.md explains each field.",
         )
     })
-}
-
-/// The file that a database address names.
-///
-/// # Errors
-/// An address of another engine.
-pub fn sqlite_path(url: &str) -> Result<PathBuf, ConfigFault> {
-    for prefix in ["sqlite://", "sqlite:", "file://", "file:"] {
-        if let Some(path) = url.strip_prefix(prefix) {
-            return non_empty(path);
-        }
-    }
-    match url.split_once("://") {
-        Some((engine, _)) => Err(ConfigFault::new(
-            format!(
-                "`{}` databases cannot be read by this version",
-                crate::domain::text::clean_cut(engine, 20)
-            ),
-            "Name a SQLite file: sqlite://PATH.",
-        )),
-        None => non_empty(url),
-    }
-}
-
-fn non_empty(path: &str) -> Result<PathBuf, ConfigFault> {
-    if path.is_empty() {
-        return Err(ConfigFault::new("the address names no file", "Write sqlite://PATH."));
-    }
-    Ok(PathBuf::from(path))
 }
 
 fn kind(name: &str, entry: &KindEntry, providers: &Providers) -> Result<Kind, ConfigFault> {

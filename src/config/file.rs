@@ -59,12 +59,18 @@ pub struct ReceiptsFile {
 pub struct SourceEntry {
     /// Its name.
     pub name: Option<String>,
-    /// Its database: `sqlite://PATH`.
+    /// Its database: `sqlite://PATH`, `postgres://USER@HOST/DATABASE`, `mysql://USER@HOST/DATABASE`.
     pub url: Option<String>,
+    /// The environment variable with the database's password.
+    pub secret_env: Option<String>,
+    /// The file with that password.
+    pub secret_file: Option<String>,
     /// The preset it is read through.
     pub preset: Option<String>,
     /// A mapping of its own, in the words of a preset file.
     pub mapping: Option<SourceFile>,
+    /// Another schema than the preset's.
+    pub schema: Option<String>,
     /// Another table than the preset's.
     pub table: Option<String>,
     /// The kind of its items.

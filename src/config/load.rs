@@ -1,11 +1,11 @@
 //! Finding and reading the configuration, or doing without one.
 
-use super::ConfigFault;
-use super::check::{check, sqlite_path};
+use super::check::check;
 use super::file::ConfigFile;
 use super::settings::{Settings, SourceSettings};
+use super::{ConfigFault, Database};
 use crate::preset::catalogue::{Catalogue, one_line};
-use crate::preset::source::SourcePreset;
+use crate::preset::source::{Engine, SourcePreset, Table};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -132,24 +132,18 @@ fn read_presets(entries: std::fs::ReadDir, folder: &Path) -> Result<Vec<(String,
     Ok(own)
 }
 
-/// What an adapter tells of a database: its tables and their columns.
-pub type TablesOf<'a> = &'a dyn Fn(&Path) -> Result<Vec<(String, Vec<String>)>, ConfigFault>;
+/// What looking at a database's catalogue came to.
+pub type Looked = (Database, Result<Vec<Table>, ConfigFault>);
 
-/// Settings without a configuration: the known tables of some databases.
+/// Settings without a configuration: the known job systems of some databases.
 ///
 /// # Errors
-/// A database that cannot be read, or none with a known table.
-pub fn detect(
-    urls: &[String],
-    folder: &Path,
-    audit: PathBuf,
-    tables_of: TablesOf<'_>,
-) -> Result<Settings, ConfigFault> {
+/// No database that can be read, or none with a known table.
+pub fn detect(looked: Vec<Looked>, folder: &Path, audit: PathBuf) -> Result<Settings, ConfigFault> {
     let catalogue = read_catalogue(folder, None)?;
     let (mut sources, mut unread) = (Vec::new(), Vec::new());
-    for url in urls {
-        let path = sqlite_path(url)?;
-        let tables = match tables_of(&path) {
+    for (database, tables) in looked {
+        let tables = match tables {
             Ok(tables) => tables,
             // The others are still worth a look; with none of them left, this is why.
             Err(fault) => {
@@ -157,23 +151,23 @@ pub fn detect(
                 continue;
             }
         };
-        let found = known_tables(&tables, &catalogue);
+        let found = known_systems(database.engine(), &tables, &catalogue);
         if found.is_empty() {
-            let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+            let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
             let there = if names.is_empty() {
                 "it has none".to_owned()
             } else {
                 format!("it has {}", crate::domain::text::clean_cut(&names.join(", "), 200))
             };
             unread.push(ConfigFault::new(
-                format!("{}: no table that is known ({there})", path.display()),
+                format!("{}: no table that is known ({there})", database.shown()),
                 "Map your table in a configuration: see config.example.toml, or run `unstuck init`.",
             ));
             continue;
         }
         sources.extend(found.into_iter().map(|preset| SourceSettings {
-            name: preset.table.clone(),
-            path: path.clone(),
+            name: preset.name.to_string(),
+            database: database.clone(),
             preset,
         }));
     }
@@ -198,23 +192,13 @@ pub fn detect(
     })
 }
 
-/// The presets whose table is there with all its columns.
-pub fn known_tables(tables: &[(String, Vec<String>)], catalogue: &Catalogue) -> Vec<SourcePreset> {
-    let fits = |preset: &SourcePreset| {
-        preset.detect.as_ref().is_some_and(|detect| {
-            tables.iter().any(|(name, columns)| {
-                name.eq_ignore_ascii_case(&detect.table)
-                    && detect
-                        .columns
-                        .iter()
-                        .all(|wanted| columns.iter().any(|has| has.eq_ignore_ascii_case(wanted)))
-            })
-        })
-    };
-    catalogue.sources.values().map(|(_, preset)| preset).filter(|preset| fits(preset)).cloned().collect()
+/// The presets of the job systems that a database has.
+pub fn known_systems(engine: Engine, tables: &[Table], catalogue: &Catalogue) -> Vec<SourcePreset> {
+    let presets = catalogue.sources.values().map(|(_, preset)| preset);
+    presets.filter(|preset| preset.is_in(engine, tables)).cloned().collect()
 }
 
-/// Several databases may have the same table: then the file's name comes before it.
+/// Several databases may have the same table: then the database's name comes before it.
 fn make_names_differ(sources: &mut [SourceSettings]) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for source in sources.iter() {
@@ -222,9 +206,7 @@ fn make_names_differ(sources: &mut [SourceSettings]) {
     }
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     for source in sources.iter_mut().filter(|source| seen.get(&source.name).is_some_and(|count| *count > 1)) {
-        let stem =
-            source.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let name = format!("{stem}.{}", source.name);
+        let name = format!("{}.{}", source.database.stem(), source.name);
         let number = numbers.entry(name.clone()).or_default();
         *number += 1;
         source.name = if *number == 1 { name } else { format!("{name}#{number}") };

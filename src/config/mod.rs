@@ -1,12 +1,13 @@
 //! What an operator may write ([`mod@file`]) and what the program uses ([`settings`]), checked in one place.
 
 mod check;
+pub mod database;
 pub mod file;
 pub mod kind;
 pub mod load;
 pub mod settings;
 
-pub use check::sqlite_path;
+pub use database::Database;
 pub use settings::Settings;
 
 /// Why a configuration cannot be used: one line what, one line what to do.

@@ -1,6 +1,6 @@
 //! What the program uses: everything present, everything checked.
 
-use super::ConfigFault;
+use super::{ConfigFault, Database};
 use crate::config::kind::Kind;
 use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{ProviderPreset, ProviderSettings};
@@ -42,12 +42,12 @@ pub struct Settings {
 }
 
 /// One source.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SourceSettings {
     /// Its name.
     pub name: String,
-    /// The SQLite file.
-    pub path: PathBuf,
+    /// Where its database is.
+    pub database: Database,
     /// How it is read.
     pub preset: SourcePreset,
 }

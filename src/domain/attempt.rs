@@ -26,7 +26,7 @@ impl Attempts {
             (times.created.known(), times.started.known(), times.updated.known());
         let beat = match &times.lease {
             Lease::Heartbeat { beat, .. } => beat.known(),
-            Lease::None | Lease::EndsAt(_) | Lease::Seconds(_) => None,
+            Lease::None | Lease::EndsAt(_) | Lease::Seconds(_) | Lease::Told(_) => None,
         };
         let latest = [started, updated, beat].into_iter().flatten().max().or(created);
         let has_ended = matches!(item.state, State::Failed | State::Done | State::Dead);

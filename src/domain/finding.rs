@@ -1,7 +1,7 @@
 //! Findings: which items need a person, and why.
 
 use crate::domain::error_class::ErrorClass;
-use crate::domain::item::{Item, LastError, Lease, State};
+use crate::domain::item::{self, Item, LastError, Lease, State};
 use crate::domain::moment::{Reading, span, stamp};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -140,6 +140,12 @@ fn find_stuck(
             notes.push(format!("It was allowed {}.", span(allowed)));
             by_age(&item, age, allowed, now)
         }
+        Lease::Told(item::Holder::Live) => Holder::Live,
+        Lease::Told(item::Holder::Expired) => {
+            notes.push("Whoever held it is gone, as its source shows.".to_owned());
+            Holder::Silent
+        }
+        Lease::Told(item::Holder::Unknown) => by_age(&item, age, stuck_after, now),
         Lease::Heartbeat { beat, limit_seconds } => {
             let limit = TimeDelta::try_seconds(*limit_seconds).unwrap_or(TimeDelta::MAX);
             by_heartbeat(&item, beat, limit, since, now, &mut notes)

@@ -100,6 +100,8 @@ pub enum Lease {
     EndsAt(Reading),
     /// The row says how many seconds an attempt may take; `None` is "no limit".
     Seconds(Option<i64>),
+    /// The source itself shows whether the holder lives (its process, its claim, its lock).
+    Told(Holder),
     /// The holder says from time to time that it lives; silent for longer than `limit_seconds`, it is dead.
     Heartbeat {
         /// The latest sign of life.
@@ -107,6 +109,17 @@ pub enum Lease {
         /// How long a silence may last, in seconds.
         limit_seconds: i64,
     },
+}
+
+/// Whether whoever holds an item lives, as its source shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// It lives.
+    Live,
+    /// It is gone.
+    Expired,
+    /// The source does not tell.
+    Unknown,
 }
 
 /// The latest error that a row tells.

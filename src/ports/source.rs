@@ -10,8 +10,8 @@ use uuid::Uuid;
 /// One table of jobs, read through its preset.
 #[async_trait]
 pub trait Source: Send + Sync {
-    /// What is known of the source without asking it.
-    fn facts(&self) -> &SourceFacts;
+    /// What is known of the source without asking it now. Which variant of its preset fits is known once it was read.
+    fn facts(&self) -> Arc<SourceFacts>;
 
     /// Where scans may begin so that together they read every item once: `None` is the very beginning. At most
     /// `parts_max` of them; one where the source is small or cannot be divided.
@@ -69,6 +69,8 @@ pub struct SourceFacts {
     pub whole_place: String,
     /// The preset it is read through.
     pub preset: Arc<str>,
+    /// Which shape of the preset; empty where it has one, or where nothing was read yet.
+    pub variant: Arc<str>,
     /// Whether a worker that still lives would overwrite a decision later.
     pub late_writer: LateWriter,
     /// What each choice leaves behind, to recognise it after a crash.
@@ -130,18 +132,16 @@ pub struct Wanted {
 
 /// Where a scan goes on, and where it ends; only the source knows what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cursor {
-    /// The first place of what is left.
-    pub from: i64,
-    /// The last place that this scan reads.
-    pub to: i64,
-}
-
-impl Cursor {
-    /// From a place to the end of everything.
-    pub fn from(from: i64) -> Self {
-        Self { from, to: i64::MAX }
-    }
+pub enum Cursor {
+    /// By the number of the row, which SQLite keeps: from one to another, both included.
+    Rows {
+        /// The first that is left.
+        from: i64,
+        /// The last that this scan reads.
+        to: i64,
+    },
+    /// After the row with this key.
+    After(Vec<crate::domain::cell::Cell>),
 }
 
 /// One page of a scan.
@@ -199,8 +199,43 @@ pub struct PlannedStatement {
     pub sql: String,
     /// Each parameter and its value, spelled.
     pub parameters: Vec<(String, crate::domain::cell::Cell)>,
-    /// How many rows it must change.
-    pub rows: u64,
+    /// How many rows it must change, or return.
+    pub rows: Rows,
+}
+
+/// How many rows a statement must change, or return where it is a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rows {
+    /// No fewer.
+    pub at_least: u64,
+    /// No more.
+    pub at_most: u64,
+}
+
+impl Rows {
+    /// Exactly so many.
+    pub fn exactly(count: u64) -> Self {
+        Self { at_least: count, at_most: count }
+    }
+
+    /// Whether a count is as it must be.
+    pub fn fits(self, count: u64) -> bool {
+        (self.at_least..=self.at_most).contains(&count)
+    }
+
+    /// As JSON: a number, or a text where it is a range.
+    pub fn to_json(self) -> serde_json::Value {
+        if self.at_least == self.at_most { self.at_least.into() } else { self.to_string().into() }
+    }
+}
+
+impl std::fmt::Display for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self { at_least, at_most } if at_least == at_most => write!(f, "{at_least}"),
+            Self { at_least, at_most } => write!(f, "{at_least} to {at_most}"),
+        }
+    }
 }
 
 impl PlannedStatement {
@@ -236,7 +271,7 @@ pub enum Applied {
         /// Which statement, from 1.
         statement: usize,
         /// How many rows it must change.
-        expected: u64,
+        expected: Rows,
         /// How many it would have changed.
         found: u64,
     },

@@ -162,7 +162,7 @@ mod tests {
             .replace("late_writer = \"unguarded\"", "late_writer = \"guarded\"");
         let catalogue = Catalogue::new(&[("mine.toml".to_owned(), own)]).unwrap();
         let (_, preset) = &catalogue.sources["jobs"];
-        assert_eq!(preset.decisions.late_writer, crate::ports::source::LateWriter::Guarded);
+        assert_eq!(preset.variants[0].decisions.late_writer, crate::ports::source::LateWriter::Guarded);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::domain::item::{Item, ItemKey, LastError, Row, State, Times};
 use crate::domain::moment::Reading as Moment;
 use crate::domain::policy::{CheckName, Policy, Risk};
 use crate::ports::escalation::Escalation;
+use crate::ports::source::Cursor;
 use crate::ports::source::Source;
 use crate::workflow::{Desk, Found, Order};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -233,4 +234,17 @@ fn evidence(reference: &str) -> Evidence {
         hash: String::new(),
         bodies: Vec::new(),
     }
+}
+
+/// Where a scan of the fakes goes on.
+pub(crate) fn place_of(after: Option<Cursor>) -> usize {
+    match after {
+        Some(Cursor::Rows { from, .. }) => usize::try_from(from).unwrap(),
+        Some(Cursor::After(_)) | None => 0,
+    }
+}
+
+/// A scan of the fakes that goes on at a place.
+pub(crate) fn cursor_at(place: usize) -> Cursor {
+    Cursor::Rows { from: i64::try_from(place).unwrap(), to: i64::MAX }
 }

@@ -252,7 +252,8 @@ pub(super) fn compare(
     planned: &[Cell],
     escalates: bool,
 ) -> Outcome {
-    let leaves = source.facts().leaves(choice);
+    let facts = source.facts();
+    let leaves = facts.leaves(choice);
     let Some(reading) = reading else {
         return match leaves {
             Leaves::Absent => Outcome::Applied { before: seen.row, after: None },

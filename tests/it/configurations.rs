@@ -184,7 +184,7 @@ fn what_is_not_said_has_its_default() {
     assert_eq!(settings.audit_key, Some(PathBuf::from("elsewhere/keys/audit.key")));
     assert_eq!((settings.operator, settings.receipts, settings.audit_checkpoints), (None, None, None));
     assert!(!settings.approvals_from_same_login);
-    assert_eq!(settings.sources[0].path, fixtures("valid").join("jobs.db"));
+    assert_eq!(settings.sources[0].database.shown(), fixtures("valid").join("jobs.db").display().to_string());
     assert_eq!(settings.sources[0].preset.name, "jobs".into());
     assert!(settings.kinds.is_empty() && settings.providers.is_empty() && settings.escalation.is_none());
 }
@@ -199,7 +199,7 @@ fn everything_that_can_be_said_arrives() {
     assert_eq!(settings.audit_key, Some(PathBuf::from("/etc/unstuck/audit.key")));
     assert_eq!(settings.audit_checkpoints, Some(valid.join("elsewhere/checkpoints.jsonl")));
     assert_eq!(settings.receipts, Some(PathBuf::from("/var/log/receipts.jsonl")));
-    assert_eq!(settings.sources[0].preset.table, "old_jobs");
+    assert_eq!(settings.sources[0].preset.variants[0].table, "old_jobs");
     let policy = &settings.kinds["invoice"].policy;
     let expected = Policy {
         kind: "invoice".into(),
@@ -250,16 +250,19 @@ fn the_shipped_example_says_what_it_seems_to_say() {
     let sources: Vec<_> = settings
         .sources
         .iter()
-        .map(|source| (source.name.as_str(), &source.path, &*source.preset.name, &source.preset.kind))
+        .map(|source| {
+            let kind = &source.preset.variants[0].kind;
+            (source.name.as_str(), source.database.shown(), &*source.preset.name, kind)
+        })
         .collect();
     let kind = |name: &str| unstuck::preset::source::KindFrom::Fixed(name.into());
-    let path = root.join("jobs.db");
+    let path = || root.join("jobs.db").display().to_string();
     assert_eq!(
         sources,
         [
-            ("jobs", &path, "jobs", &kind("invoice")),
-            ("processed_items", &path, "processed_items", &kind("order")),
-            ("sent_emails", &path, "sent_emails", &kind("receipt")),
+            ("jobs", path(), "jobs", &kind("invoice")),
+            ("processed_items", path(), "processed_items", &kind("order")),
+            ("sent_emails", path(), "sent_emails", &kind("receipt")),
         ]
     );
     let policies: Vec<Policy> = settings.kinds.values().map(|kind| kind.policy.clone()).collect();

@@ -3,25 +3,10 @@
 use super::fault::fault_of_sql;
 use super::open::Place;
 use crate::ports::source::SourceFault;
+use crate::preset::source::Table;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// A table or view with its columns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
-    /// Its name.
-    pub name: String,
-    /// Its columns and their declared types, in order.
-    pub columns: Vec<(String, String)>,
-}
-
-impl Table {
-    /// Whether it has a column of that name (SQLite does not mind case).
-    pub fn has(&self, column: &str) -> bool {
-        self.columns.iter().any(|(name, _)| name.eq_ignore_ascii_case(column))
-    }
-}
 
 /// The tables and views of a file. Blocking.
 ///
@@ -38,7 +23,23 @@ fn read_tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
         "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
     )?;
     let names = names.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-    names.into_iter().map(|name| Ok(Table { columns: columns_of(connection, &name)?, name })).collect()
+    names.into_iter().map(|name| Ok(table(columns_of(connection, &name)?, name))).collect()
+}
+
+fn table(columns: Vec<(String, String)>, name: String) -> Table {
+    Table { schema: String::new(), is_first: true, name, columns }
+}
+
+/// Those of some tables that there are.
+pub(super) fn tables_named(connection: &Connection, names: &[&str]) -> rusqlite::Result<Vec<Table>> {
+    let mut tables = Vec::with_capacity(names.len());
+    for name in names {
+        let columns = columns_of(connection, name)?;
+        if !columns.is_empty() {
+            tables.push(table(columns, (*name).to_owned()));
+        }
+    }
+    Ok(tables)
 }
 
 /// The columns of a table with their declared types; none where there is no such table.

@@ -1,11 +1,14 @@
 //! What `doctor` looks at in a SQLite source.
 
+use super::Inner;
+use super::cells::cell_of;
 use super::detect::{columns_of, tables_of};
-use super::query::{check_columns, clock_of, quoted, scan};
-use super::{Inner, decisions_table};
+use super::query::{check_decisions_table, clock_of, look, scan};
+use crate::adapters::sql::{Picked, state_of};
 use crate::domain::item::State;
 use crate::domain::text::clean_cut;
 use crate::ports::source::{Examined, Health, SourceFault, SourceFaultKind, Wanted};
+use crate::preset::source::Engine;
 use rusqlite::Connection;
 use std::sync::Arc;
 
@@ -20,17 +23,20 @@ pub(super) fn examine(inner: &Inner) -> Vec<Examined> {
         Err(fault) => return vec![bad("file", &fault)],
     };
     lines.push(good("file", format!("{} can be read", inner.place.path().display())));
-    if let Err(fault) = check_columns(inner, &connection) {
-        lines.push(bad("table", &fault));
-        lines.push(tables_line(inner));
-        return lines;
-    }
-    lines.push(columns_line(inner, &connection));
-    lines.push(statuses_line(inner, &connection));
+    let picked = match look(inner, &connection) {
+        Ok(picked) => picked,
+        Err(fault) => {
+            lines.push(bad("table", &fault));
+            lines.push(tables_line(inner));
+            return lines;
+        }
+    };
+    lines.push(columns_line(&picked, &connection));
+    lines.push(statuses_line(&picked, &connection));
     lines.push(findings_line(inner, &connection));
-    lines.push(writing_line(inner));
-    lines.extend(inner.preset.decisions_table.as_ref().map(|table| {
-        match decisions_table::check(inner, &connection, table) {
+    lines.push(writing_line(inner, &picked));
+    lines.extend(picked.mapping.decisions_table.as_ref().map(|table| {
+        match check_decisions_table(inner, &connection, table) {
             Ok(()) => good("decisions table", format!("`{}` is there", clean_cut(table, 80))),
             Err(fault) => bad("decisions table", &fault),
         }
@@ -71,27 +77,25 @@ fn tables_line(inner: &Inner) -> Examined {
     Examined { what: "tables there are".to_owned(), health: Health::Doubtful, finding: told }
 }
 
-fn columns_line(inner: &Inner, connection: &Connection) -> Examined {
-    let columns = columns_of(connection, &inner.preset.table).unwrap_or_default();
+fn columns_line(picked: &Picked, connection: &Connection) -> Examined {
+    let columns = columns_of(connection, &picked.mapping.table).unwrap_or_default();
     let names: Vec<String> =
         columns.iter().map(|(name, declared)| format!("{name} {declared}").trim().to_owned()).collect();
-    good("table", clean_cut(&format!("{}({})", inner.preset.table, names.join(", ")), 300))
+    good("table", clean_cut(&format!("{}({})", picked.mapping.table, names.join(", ")), 300))
 }
 
 /// A status that no rule names is never listed as a finding: somebody must know that it is there.
-fn statuses_line(inner: &Inner, connection: &Connection) -> Examined {
-    let preset = &inner.preset;
-    let (status, table) = (quoted(&preset.status), quoted(&preset.table));
-    let state = super::query::state_of_rules(preset);
+fn statuses_line(picked: &Picked, connection: &Connection) -> Examined {
+    let sql = picked.sql(Engine::Sqlite);
+    let (status, table, state) = (sql.quoted(&picked.mapping.status), sql.from(), sql.state());
     let sql = format!(
         "SELECT {status}, {state}, count(*) FROM {table} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT {STATUSES_MAX}"
     );
     let read = || -> rusqlite::Result<Vec<(String, Option<State>, i64)>> {
         let mut statement = connection.prepare(&sql)?;
         let rows = statement.query_map([], |row| {
-            let native = clean_cut(&super::rows::cell_of(row.get_ref(0)?).shown(), 40);
-            let number: Option<usize> = row.get::<_, Option<i64>>(1)?.and_then(|at| usize::try_from(at).ok());
-            Ok((native, number.and_then(|at| State::ALL.get(at).copied()), row.get(2)?))
+            let native = clean_cut(&cell_of(row.get_ref(0)?).shown(), 40);
+            Ok((native, state_of(&cell_of(row.get_ref(1)?)), row.get(2)?))
         })?;
         rows.collect()
     };
@@ -131,9 +135,9 @@ fn findings_line(inner: &Inner, connection: &Connection) -> Examined {
     }
 }
 
-fn writing_line(inner: &Inner) -> Examined {
+fn writing_line(inner: &Inner, picked: &Picked) -> Examined {
     let is_writable = std::fs::metadata(inner.place.path()).is_ok_and(|meta| !meta.permissions().readonly());
-    let late = inner.preset.decisions.late_writer.as_str();
+    let late = picked.mapping.decisions.late_writer.as_str();
     if is_writable {
         good("decisions", format!("can be written; a worker that comes back late is {late}"))
     } else {

@@ -1,24 +1,23 @@
 //! SQLite sources. Every call opens the file anew, so that a file that was replaced is noticed and no lock outlives a call.
 
 mod apply;
-mod decisions_table;
+mod cells;
 mod detect;
 mod examine;
 mod fault;
-mod key;
 mod open;
 mod query;
-mod rows;
 
-pub use detect::{Table, tables_of};
+pub use detect::tables_of;
 
+use crate::adapters::sql::{self, Known};
 use crate::domain::decision::Choice;
 use crate::domain::item::ItemKey;
 use crate::ports::source::{
     Applied, Change, Cursor, Examined, Page, Payload, PlannedStatement, Reading, Source, SourceFacts,
     SourceFault, SourceFaultKind, Unsupported, Wanted,
 };
-use crate::preset::source::{SourcePreset, Writing};
+use crate::preset::source::{Engine, SourcePreset};
 use async_trait::async_trait;
 use open::Place;
 use rusqlite::Connection;
@@ -27,7 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use uuid::Uuid;
 
-/// One table of a SQLite file, read through its preset.
+/// One job system's tables in a SQLite file, read through its preset.
 #[derive(Debug)]
 pub struct SqliteSource {
     inner: Arc<Inner>,
@@ -35,35 +34,23 @@ pub struct SqliteSource {
 
 #[derive(Debug)]
 struct Inner {
-    facts: SourceFacts,
+    known: Known,
     place: Place,
-    preset: SourcePreset,
 }
 
 impl SqliteSource {
     /// A source of a name over a file. Nothing is opened yet.
     pub fn new(name: &str, path: PathBuf, preset: SourcePreset) -> Self {
-        let unsupported = Choice::ALL.into_iter().filter_map(|choice| match preset.decisions.of(choice) {
-            Writing::Unsupported(reason) => Some((choice, reason.clone())),
-            Writing::Statements { .. } => None,
-        });
-        let facts = SourceFacts {
-            name: name.into(),
-            place: path.display().to_string(),
-            whole_place: std::path::absolute(&path).as_ref().unwrap_or(&path).display().to_string(),
-            preset: Arc::clone(&preset.name),
-            late_writer: preset.decisions.late_writer,
-            leaves: Choice::ALL.map(|choice| (choice, preset.decisions.of(choice).leaves())),
-            unsupported: unsupported.collect(),
-        };
-        Self { inner: Arc::new(Inner { facts, place: Place::new(path), preset }) }
+        let whole_place = std::path::absolute(&path).as_ref().unwrap_or(&path).display().to_string();
+        let known = Known::new(Engine::Sqlite, preset, name, path.display().to_string(), whole_place);
+        Self { inner: Arc::new(Inner { known, place: Place::new(path) }) }
     }
 
     /// The same with one bound for every wait, for a test that waits in vain.
     #[cfg(test)]
     fn waiting_at_most(self, waits_max: std::time::Duration) -> Self {
-        let Inner { facts, place, preset } = Arc::into_inner(self.inner).expect("nobody else has it yet");
-        Self { inner: Arc::new(Inner { facts, place: place.waiting_at_most(waits_max), preset }) }
+        let Inner { known, place } = Arc::into_inner(self.inner).expect("nobody else has it yet");
+        Self { inner: Arc::new(Inner { known, place: place.waiting_at_most(waits_max) }) }
     }
 
     /// Runs blocking work on a read-only connection; dropping the future interrupts the query.
@@ -81,7 +68,7 @@ impl SqliteSource {
         })
         .await;
         drop(stop);
-        result.unwrap_or_else(|_| Err(broke_off(&self.inner.facts.place)))
+        result.unwrap_or_else(|_| Err(broke_off(&self.inner.known.facts().place)))
     }
 }
 
@@ -105,8 +92,8 @@ impl Drop for StopOnDrop {
 
 #[async_trait]
 impl Source for SqliteSource {
-    fn facts(&self) -> &SourceFacts {
-        &self.inner.facts
+    fn facts(&self) -> Arc<SourceFacts> {
+        self.inner.known.facts()
     }
 
     async fn parts(&self, parts_max: usize) -> Result<Vec<Option<Cursor>>, SourceFault> {
@@ -130,19 +117,22 @@ impl Source for SqliteSource {
     }
 
     fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
-        apply::plan(&self.inner.preset, choice, change)
+        let Some(picked) = self.inner.known.picked() else {
+            return Err(Unsupported("its preset knows no SQLite tables".to_owned()));
+        };
+        sql::plan(&picked.sql(Engine::Sqlite), choice, change)
     }
 
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
         let (inner, change) = (Arc::clone(&self.inner), change.clone());
         // Not tied to this future: a write that has begun is carried to its end.
         tokio::task::spawn_blocking(move || apply::apply(&inner, choice, &change)).await.unwrap_or_else(
-            |_| Err(SourceFault { may_have_written: true, ..broke_off(&self.inner.facts.place) }),
+            |_| Err(SourceFault { may_have_written: true, ..broke_off(&self.inner.known.facts().place) }),
         )
     }
 
     async fn has_decision(&self, decision: Uuid) -> Result<Option<bool>, SourceFault> {
-        self.read_on_thread(move |inner, connection| decisions_table::has(inner, connection, decision)).await
+        self.read_on_thread(move |inner, connection| query::has_decision(inner, connection, decision)).await
     }
 
     async fn take_back(&self) -> Result<(), SourceFault> {
@@ -150,7 +140,7 @@ impl Source for SqliteSource {
         // To open the file to write, and look at it, is what makes SQLite roll back.
         tokio::task::spawn_blocking(move || inner.place.open_to_write().map(drop))
             .await
-            .unwrap_or_else(|_| Err(broke_off(&self.inner.facts.place)))
+            .unwrap_or_else(|_| Err(broke_off(&self.inner.known.facts().place)))
     }
 
     async fn examine(&self) -> Vec<Examined> {

@@ -252,7 +252,7 @@ pub fn prepared(found: &Found, choice: Choice, verdict: Verdict) -> Prepared {
             (":key".to_owned(), Cell::Text(found.finding.item.key.as_str().to_owned())),
             (":seen_status".to_owned(), Cell::Text(found.finding.item.status.to_string())),
         ],
-        rows: 1,
+        rows: crate::ports::source::Rows::exactly(1),
     };
     Prepared {
         found: found.clone(),

@@ -14,7 +14,7 @@ use crate::domain::decision::Choice;
 use crate::domain::item::Row;
 use crate::domain::moment::span;
 use crate::domain::text::clean_cut;
-use crate::ports::source::{LateWriter, PlannedStatement};
+use crate::ports::source::{LateWriter, PlannedStatement, Rows};
 use crate::workflow::Prepared;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -214,9 +214,14 @@ pub(super) fn statement_lines(
     statement: &PlannedStatement,
     lines: &mut Lines,
 ) {
-    let rows = words::count(usize::try_from(statement.rows).unwrap_or(usize::MAX), "row");
+    let rows = match statement.rows {
+        Rows { at_least, at_most } if at_least == at_most => {
+            format!("exactly {}", words::count(usize::try_from(at_least).unwrap_or(usize::MAX), "row"))
+        }
+        range => format!("{range} rows"),
+    };
     let mark = format!("{number}.");
-    lines.point(&mark, &format!("must change exactly {rows}:"), Style::new());
+    lines.point(&mark, &format!("must change {rows}:"), Style::new());
     for line in crate::domain::text::clean_lines(&statement.sql) {
         lines.point("  ", &line, Style::new());
     }

@@ -36,7 +36,7 @@ pub fn timeline(row: &Row, lines: &mut Lines) {
     match &item.times.lease {
         Lease::EndsAt(end) => tell(end, "lease ends"),
         Lease::Heartbeat { beat, .. } => tell(beat, "last sign of life"),
-        Lease::None | Lease::Seconds(_) => {}
+        Lease::None | Lease::Seconds(_) | Lease::Told(_) => {}
     }
     let effects = row.checked.iter().flat_map(|checked| &checked.judgement.effects);
     for (at, effect) in effects.filter_map(|effect| Some((effect.at?, effect))) {

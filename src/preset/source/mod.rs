@@ -4,16 +4,18 @@
 
 pub mod file;
 mod sql;
+mod variants;
 
-pub use sql::parameters_of;
+pub use sql::{parameters_of, positional};
+pub use variants::{Detect, Engine, Look, Need, Table};
 
 use crate::domain::decision::Choice;
 use crate::domain::item::State;
 use crate::domain::moment::{TimeFormat, Zone};
-use crate::ports::source::{LateWriter, Leaves};
+use crate::ports::source::{LateWriter, Leaves, Rows};
 use std::sync::Arc;
 
-/// A checked source preset.
+/// A checked source preset: one job system, in each of the shapes that its tables have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourcePreset {
     /// Its name.
@@ -22,10 +24,36 @@ pub struct SourcePreset {
     pub title: String,
     /// What it was verified with.
     pub verified_with: Vec<String>,
-    /// How its table is recognised; `None` for one that must be configured.
+    /// The versions of the job system that it is for.
+    pub versions: Vec<String>,
+    /// Where its facts are from.
+    pub facts_from: Vec<String>,
+    /// How the job system is recognised; `None` for one that must be configured.
     pub detect: Option<Detect>,
-    /// The table.
+    /// Why it cannot be read at all, and what to do instead; `None` for one that can.
+    pub unreadable: Option<String>,
+    /// The shapes that its tables have: the first that fits what the database's catalogue shows is the one. Empty where
+    /// it cannot be read.
+    pub variants: Vec<Arc<Mapping>>,
+}
+
+/// How the rows of one shape of tables are read, and how decisions are written to them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mapping {
+    /// The preset's name.
+    pub preset: Arc<str>,
+    /// Which of the preset's shapes it is; empty for the only one.
+    pub variant: Arc<str>,
+    /// The engines that it is for.
+    pub engines: Vec<Engine>,
+    /// What the database's catalogue must show.
+    pub needs: Vec<Need>,
+    /// The schema that its tables are in; `None` for wherever the connection looks first.
+    pub schema: Option<String>,
+    /// The table that decisions write to; without a `select` also the one that is read.
     pub table: String,
+    /// A query whose rows are the items, `{schema}` and `{table}` still in it; `None` where the table itself is read.
+    pub select: Option<String>,
     /// The columns that make up the key, in order.
     pub key: Vec<String>,
     /// The column with the native status.
@@ -38,6 +66,8 @@ pub struct SourcePreset {
     pub error: Option<String>,
     /// The column with the payload.
     pub payload: Option<String>,
+    /// How the payload is spelled.
+    pub payload_is: PayloadIs,
     /// The columns that pin a row's version, beside the key.
     pub version: Vec<String>,
     /// Whether the job system never takes a key a second time by itself.
@@ -57,15 +87,6 @@ pub struct SourcePreset {
     /// A table of ours in the same database that takes each decision's id in the decision's own transaction: after a
     /// crash it tells for certain what was carried out. `None` where the database is to hold nothing of ours.
     pub decisions_table: Option<String>,
-}
-
-/// How a table is recognised.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Detect {
-    /// The table's name.
-    pub table: String,
-    /// Columns it must have.
-    pub columns: Vec<String>,
 }
 
 /// Where an item's kind comes from.
@@ -121,6 +142,10 @@ pub enum LeaseColumns {
     None,
     /// A column holds its end.
     EndsAt(TimeColumn),
+    /// Every attempt may take so many seconds: the job system takes it for dead after that.
+    Lasts(i64),
+    /// A column says `live`, `expired` or `unknown`: what the query made of heartbeats, claims or locks.
+    Told(String),
     /// A column holds how many seconds an attempt may take.
     Seconds {
         /// The column.
@@ -168,7 +193,7 @@ pub enum Literal {
     Text(String),
     /// A whole number.
     Integer(i64),
-    /// A truth value, which SQLite keeps as 1 or 0.
+    /// A truth value, which SQLite and MySQL keep as 1 or 0.
     Truth(bool),
 }
 
@@ -206,8 +231,19 @@ pub enum Writing {
         /// What the row looks like afterwards.
         leaves: Leaves,
     },
-    /// The job system cannot take it by SQL.
+    /// The job system cannot take it by SQL: why, and what to do instead.
     Unsupported(String),
+}
+
+/// How a payload is spelled. What would run code when it is read, or needs the application to be read, stays closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PayloadIs {
+    /// JSON, or a text that is shown as it is.
+    #[default]
+    Json,
+    /// Something that only its own application may open: pickle, PHP or Java serialization, YAML with objects.
+    Closed,
 }
 
 impl Writing {
@@ -223,13 +259,13 @@ impl Writing {
 /// One statement of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// The SQL, `{table}` and `{unchanged}` still in it.
+    /// The SQL, `{table}`, `{schema}`, `{is}` and `{unchanged}` still in it.
     pub sql: String,
-    /// How many rows it must change.
-    pub rows: u64,
+    /// How many rows it must change, or return.
+    pub rows: Rows,
 }
 
-impl SourcePreset {
+impl Mapping {
     /// The name of the parameter that carries a column's seen value.
     pub fn seen_parameter(column: &str) -> String {
         let safe: String = column
@@ -251,11 +287,11 @@ impl SourcePreset {
         columns.extend(self.version.iter().map(String::as_str));
         columns.extend(self.times.all().map(|time| time.column.as_str()));
         match &self.lease {
-            LeaseColumns::None => {}
+            LeaseColumns::None | LeaseColumns::Lasts(_) => {}
             LeaseColumns::EndsAt(time) | LeaseColumns::Heartbeat { beat: time, .. } => {
                 columns.push(&time.column);
             }
-            LeaseColumns::Seconds { column, .. } => columns.push(column),
+            LeaseColumns::Seconds { column, .. } | LeaseColumns::Told(column) => columns.push(column),
         }
         for condition in self.states.iter().flat_map(|rule| &rule.when) {
             match condition {

@@ -13,8 +13,8 @@ use crate::ports::escalation::{Escalation, Notice};
 use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
 use crate::ports::record::{Once, Record, RecordFault};
 use crate::ports::source::{
-    Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Source,
-    SourceFacts, SourceFault, SourceFaultKind, Unsupported, Wanted,
+    Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Rows,
+    Source, SourceFacts, SourceFault, SourceFaultKind, Unsupported, Wanted,
 };
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -50,7 +50,7 @@ impl Clock for FakeClock {
 /// A table of jobs with the columns `key`, `status` and `updated_at`.
 pub(crate) struct FakeSource {
     script: Arc<Script>,
-    facts: SourceFacts,
+    facts: Arc<SourceFacts>,
     rows: Mutex<BTreeMap<String, Row>>,
     page_items: usize,
     /// Whether a write that did not come about is told as one that may have.
@@ -59,11 +59,12 @@ pub(crate) struct FakeSource {
 
 impl FakeSource {
     pub(super) fn new(script: Arc<Script>, keys: &[&str]) -> Self {
-        let facts = SourceFacts {
+        let facts = Arc::new(SourceFacts {
             name: super::SOURCE.into(),
             place: "memory".to_owned(),
             whole_place: "memory".to_owned(),
             preset: "fake".into(),
+            variant: Arc::default(),
             late_writer: LateWriter::Guarded,
             leaves: [
                 (Choice::MarkDone, Leaves::State(State::Done)),
@@ -71,7 +72,7 @@ impl FakeSource {
                 (Choice::Escalate, Leaves::Unchanged),
             ],
             unsupported: Vec::new(),
-        };
+        });
         let rows = keys.iter().map(|key| ((*key).to_owned(), stuck_row(key))).collect();
         Self { script, facts, rows: Mutex::new(rows), page_items: 2, loses_commits: AtomicBool::new(false) }
     }
@@ -128,8 +129,8 @@ fn source_fault(what: &str, may_have_written: bool) -> SourceFault {
 
 #[async_trait]
 impl Source for FakeSource {
-    fn facts(&self) -> &SourceFacts {
-        &self.facts
+    fn facts(&self) -> Arc<SourceFacts> {
+        Arc::clone(&self.facts)
     }
 
     async fn scan(&self, _wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault> {
@@ -137,11 +138,11 @@ impl Source for FakeSource {
         if call.fails_before() || call.fails_after().await {
             return Err(source_fault("the scan broke", false));
         }
-        let from = after.map_or(0, |cursor| usize::try_from(cursor.from).unwrap());
+        let from = super::place_of(after);
         let rows = self.rows.lock().unwrap();
         let items: Vec<_> = rows.values().skip(from).take(self.page_items).map(item_of).collect();
         let next = from + items.len();
-        let next = (next < rows.len()).then(|| Cursor::from(i64::try_from(next).unwrap()));
+        let next = (next < rows.len()).then(|| super::cursor_at(next));
         Ok(Page { items, next, source_now: now() })
     }
 
@@ -169,7 +170,11 @@ impl Source for FakeSource {
             Choice::Retry => "DELETE FROM jobs WHERE …",
             Choice::Escalate => return Ok(Vec::new()),
         };
-        Ok(vec![PlannedStatement { sql: sql.to_owned(), parameters: seen.chain([now]).collect(), rows: 1 }])
+        Ok(vec![PlannedStatement {
+            sql: sql.to_owned(),
+            parameters: seen.chain([now]).collect(),
+            rows: Rows::exactly(1),
+        }])
     }
 
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {

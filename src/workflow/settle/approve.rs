@@ -57,7 +57,7 @@ pub async fn review(desk: &Desk, decision: Uuid) -> Result<Review, OrderFault> {
                 Approver { operator: desk.operator.clone(), reason: proposal.reason.clone(), insists: true };
             let differs = |planned: &Vec<PlannedStatement>| {
                 let facts = desk.source(&proposal.source)?.facts();
-                (writes_sha256(facts, planned) != proposal.writes_sha256).then_some(WhyNot::OtherStatements)
+                (writes_sha256(&facts, planned) != proposal.writes_sha256).then_some(WhyNot::OtherStatements)
             };
             may_approve(&proposal, &approver, &present, desk.approval_rules)
                 .err()
@@ -124,7 +124,7 @@ pub async fn approve(desk: &Arc<Desk>, order: ApprovalOrder) -> Result<Decided, 
     if let Some(why) = clock_moved(desk, found, began, &checked) {
         return attempt.refused(why, NEXT.to_owned(), known).await;
     }
-    if writes_sha256(source.facts(), &statements) != proposal.writes_sha256 {
+    if writes_sha256(&source.facts(), &statements) != proposal.writes_sha256 {
         return attempt.in_vain(&WhyNot::OtherStatements, known).await;
     }
     let sight = Sight::of(&checked.judgement);

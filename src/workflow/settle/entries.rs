@@ -112,7 +112,7 @@ fn statement_json(statement: &PlannedStatement, masks: &[String]) -> Value {
             (name.clone(), mask_field(PlannedStatement::column_of(name), &cell.to_json(), masks))
         })
         .collect();
-    json!({ "sql": statement.sql, "parameters": parameters, "rows": statement.rows })
+    json!({ "sql": statement.sql, "parameters": parameters, "rows": statement.rows.to_json() })
 }
 
 /// The outcome of an intended decision.

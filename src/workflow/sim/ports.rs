@@ -13,11 +13,13 @@ use crate::domain::moment::stamp;
 use crate::ports::clock::Clock;
 use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
 use crate::ports::source::{
-    Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Source,
-    SourceFacts, SourceFault, SourceFaultKind, Unsupported, Wanted,
+    Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Rows,
+    Source, SourceFacts, SourceFault, SourceFaultKind, Unsupported, Wanted,
 };
+use crate::workflow::fakes::{cursor_at, place_of};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// One process of a console, as its ports know it.
@@ -68,18 +70,19 @@ impl Clock for Process {
 /// The table of jobs.
 pub(super) struct SimSource {
     process: Process,
-    facts: SourceFacts,
+    facts: Arc<SourceFacts>,
 }
 
 impl SimSource {
     pub(super) fn new(process: Process) -> Self {
         let setting = process.truth(|truth| truth.setting.clone());
         let retried = if setting.is_tried_once { Leaves::Absent } else { Leaves::State(State::Pending) };
-        let facts = SourceFacts {
+        let facts = Arc::new(SourceFacts {
             name: crate::workflow::fakes::SOURCE.into(),
             place: "simulated".to_owned(),
             whole_place: "memory".to_owned(),
             preset: "simulated".into(),
+            variant: Arc::default(),
             late_writer: if setting.is_guarded { LateWriter::Guarded } else { LateWriter::Unguarded },
             leaves: [
                 (Choice::MarkDone, Leaves::State(State::Done)),
@@ -87,7 +90,7 @@ impl SimSource {
                 (Choice::Escalate, Leaves::Unchanged),
             ],
             unsupported: Vec::new(),
-        };
+        });
         Self { process, facts }
     }
 
@@ -138,18 +141,18 @@ fn source_fault(luck: Luck) -> Result<(), SourceFault> {
 
 #[async_trait]
 impl Source for SimSource {
-    fn facts(&self) -> &SourceFacts {
-        &self.facts
+    fn facts(&self) -> Arc<SourceFacts> {
+        Arc::clone(&self.facts)
     }
 
     async fn scan(&self, _wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault> {
         source_fault(self.process.begins("source.scan", "", "").await)?;
-        let from = after.map_or(0, |cursor| usize::try_from(cursor.from).unwrap());
+        let from = place_of(after);
         let page = self.process.truth(|truth| {
             let jobs = truth.jobs.iter().skip(from).take(3);
             let items: Vec<_> = jobs.map(|(key, job)| job.item(&truth.setting, key)).collect();
             let next = from + items.len();
-            let next = (next < truth.jobs.len()).then(|| Cursor::from(i64::try_from(next).unwrap()));
+            let next = (next < truth.jobs.len()).then(|| cursor_at(next));
             Page { items, next, source_now: truth.now }
         });
         Ok(page)
@@ -186,7 +189,7 @@ impl Source for SimSource {
             }
         };
         let parameters = if sql.starts_with("DELETE") { seen.collect() } else { seen.chain([now]).collect() };
-        Ok(vec![PlannedStatement { sql: sql.to_owned(), parameters, rows: 1 }])
+        Ok(vec![PlannedStatement { sql: sql.to_owned(), parameters, rows: Rows::exactly(1) }])
     }
 
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
@@ -195,7 +198,7 @@ impl Source for SimSource {
         let writes = matches!(luck, Luck::Good | Luck::LostAfter);
         if luck == Luck::WrongCount {
             self.process.acted("source.apply", change.key.as_str()).await;
-            return Ok(Applied::WrongCount { statement: 1, expected: 1, found: 2 });
+            return Ok(Applied::WrongCount { statement: 1, expected: Rows::exactly(1), found: 2 });
         }
         let applied = writes.then(|| self.write(choice, change));
         if writes {

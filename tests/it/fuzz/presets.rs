@@ -6,8 +6,8 @@ use tempfile::TempDir;
 use unstuck::config::load::load;
 use unstuck::domain::decision::Choice;
 use unstuck::preset::provider::{How, Method, ProviderPreset};
-use unstuck::preset::source::Writing;
 use unstuck::preset::source::file::SourceFile;
+use unstuck::preset::source::{Mapping, Writing, parameters_of};
 use unstuck::preset::template::{Fields, Template};
 
 /// The most characters of a sentence about a wrong file: it repeats a line of it, not the file.
@@ -27,13 +27,25 @@ pub fn a_source_preset_guards_what_it_writes(input: &[u8]) -> Result<(), String>
     };
     let again = SourceFile::parse("fuzz.toml", &text).and_then(|file| file.check());
     must(again.as_ref().is_ok_and(|again| *again == preset), || "read twice it is another".to_owned())?;
-    must(!preset.key.is_empty() && !preset.table.trim().is_empty(), || "it names no rows".to_owned())?;
+    for mapping in &preset.variants {
+        guards_what_it_writes(mapping)?;
+    }
+    must(!preset.variants.is_empty() || preset.unreadable.is_some(), || "it reads nothing".to_owned())
+}
+
+fn guards_what_it_writes(mapping: &Mapping) -> Result<(), String> {
+    must(!mapping.key.is_empty() && !mapping.table.trim().is_empty(), || "it names no rows".to_owned())?;
     for choice in [Choice::MarkDone, Choice::Retry, Choice::Escalate] {
-        match preset.decisions.of(choice) {
+        match mapping.decisions.of(choice) {
             Writing::Unsupported(why) => must(!why.trim().is_empty(), || format!("{choice:?}: no reason"))?,
             Writing::Statements { statements, .. } => {
-                let guarded =
-                    statements.is_empty() || statements.iter().any(|one| one.sql.contains("{unchanged}"));
+                let compares = |sql: &str| {
+                    let used = parameters_of(sql);
+                    mapping.key.iter().all(|column| used.contains(&Mapping::seen_parameter(column)))
+                };
+                let guards =
+                    |sql: &str| sql.contains("{unchanged}") || (mapping.select.is_some() && compares(sql));
+                let guarded = statements.is_empty() || statements.iter().any(|one| guards(&one.sql));
                 must(guarded, || format!("{choice:?} overwrites whatever is there: {statements:?}"))?;
             }
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::decision::Choice;
+use crate::ports::source::Rows;
 use crate::ports::source::{Applied, SourceFaultKind};
 use pretty_assertions::assert_eq;
 use rstest::rstest;
@@ -166,7 +167,7 @@ async fn another_count_of_rows_rolls_all_of_it_back(
     let before = dump(&file.path(), "t");
     let change = change_of(&reading(&source, "1").await);
     let applied = source.apply(Choice::MarkDone, &change).await.unwrap();
-    assert_eq!(applied, Applied::WrongCount { statement: 2, expected: rows, found });
+    assert_eq!(applied, Applied::WrongCount { statement: 2, expected: Rows::exactly(rows), found });
     assert_eq!(dump(&file.path(), "t"), before);
 }
 

@@ -1,7 +1,7 @@
 //! A table of ours beside the jobs: a decision is there exactly when it was carried out.
 
 use super::*;
-use crate::adapters::sqlite::decisions_table::create_sql;
+use crate::adapters::sql::decisions_table::create_sql;
 use crate::domain::decision::Choice;
 use crate::ports::source::Applied;
 use pretty_assertions::assert_eq;
@@ -11,12 +11,12 @@ const JOB: &str = "INSERT INTO jobs VALUES ('a','failed','2026-05-04T10:00:00.00
 const TABLE: &str = "our decisions";
 
 fn keeping(file: &File) -> SqliteSource {
-    let preset = SourcePreset { decisions_table: Some(TABLE.to_owned()), ..built_in("jobs") };
+    let preset = changed(&built_in("jobs"), |mapping| mapping.decisions_table = Some(TABLE.to_owned()));
     SqliteSource::new("jobs", file.path(), preset)
 }
 
 fn with_table() -> File {
-    File::with(&format!("{TABLES}{JOB}{}", create_sql(TABLE)))
+    File::with(&format!("{TABLES}{JOB}{}", create_sql(Engine::Sqlite, TABLE)))
 }
 
 #[rstest]
@@ -87,7 +87,7 @@ async fn without_the_table_nothing_is_written_and_how_to_make_it_is_told(
     let change = change_of(&reading(&source, "a").await);
     let expected = [
         format!("jobs.db: {what}"),
-        format!("Make it with `{}`, or take `decisions_table` out.", create_sql(TABLE)),
+        format!("Make it with `{}`, or take `decisions_table` out.", create_sql(Engine::Sqlite, TABLE)),
     ];
     let fault = source.apply(Choice::MarkDone, &change).await.unwrap_err();
     assert_eq!((told(&file, &fault), fault.may_have_written), (expected.clone(), false));

@@ -13,12 +13,13 @@ mod scan;
 mod times;
 
 use super::SqliteSource;
+use crate::adapters::sql::quoted;
 use crate::domain::cell::Cell;
 use crate::domain::item::Item;
 use crate::ports::source::{Change, Reading, Source, SourceFault, Wanted};
 use crate::preset::catalogue::Catalogue;
-use crate::preset::source::SourcePreset;
 use crate::preset::source::file::SourceFile;
+use crate::preset::source::{Engine, Mapping, SourcePreset};
 use chrono::{DateTime, TimeDelta, Utc};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -87,6 +88,13 @@ fn built_in(name: &str) -> SourcePreset {
 
 fn mapping(text: &str) -> SourcePreset {
     SourceFile::parse("mapping", text).unwrap().check().unwrap()
+}
+
+/// A preset's only shape, changed.
+fn changed(preset: &SourcePreset, change: impl FnOnce(&mut Mapping)) -> SourcePreset {
+    let mut mapping = (*preset.variants[0]).clone();
+    change(&mut mapping);
+    SourcePreset { variants: vec![Arc::new(mapping)], ..preset.clone() }
 }
 
 /// Everything that may be a finding, whatever its age.
@@ -161,9 +169,9 @@ fn dump(path: &Path, table: &str) -> Vec<String> {
     let columns: Vec<String> = super::detect::columns_of(&connection, table)
         .unwrap()
         .iter()
-        .map(|(name, _)| format!("quote({})", super::query::quoted(name)))
+        .map(|(name, _)| format!("quote({})", quoted(Engine::Sqlite, name)))
         .collect();
-    let sql = format!("SELECT {} FROM {}", columns.join(" || ',' || "), super::query::quoted(table));
+    let sql = format!("SELECT {} FROM {}", columns.join(" || ',' || "), quoted(Engine::Sqlite, table));
     let mut statement = connection.prepare(&sql).unwrap();
     let rows = statement.query_map([], |row| {
         let bytes = row.get_ref(0)?.as_bytes_or_null()?.unwrap_or_default();

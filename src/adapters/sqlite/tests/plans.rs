@@ -7,7 +7,7 @@ use rstest::rstest;
 fn plan_of(file: &File, source: &SqliteSource) -> String {
     let connection = file.connect();
     let sql = crate::adapters::sqlite::query::scan_sql(
-        &source.inner.preset,
+        &source.inner.known.picked().unwrap().sql(Engine::Sqlite),
         Some("rowid"),
         (now() - TimeDelta::minutes(30), now()),
         5_000,

@@ -1,7 +1,8 @@
 //! The database may leave out only what pure code would leave out: a row too many costs a look, one too few a customer.
 
 use super::*;
-use crate::adapters::sqlite::query::young_sql;
+use crate::adapters::sql::{Sql, young_sql};
+use crate::adapters::sqlite::cells::bindable;
 use crate::domain::finding::find;
 use crate::domain::moment::{self, TimeFormat, Zone, write_like};
 use crate::preset::source::TimeColumn;
@@ -16,9 +17,11 @@ fn column(format: TimeFormat) -> TimeColumn {
 /// Whether SQLite calls a value young.
 fn is_young(value: &Cell, format: TimeFormat, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> bool {
     let connection = Connection::open_in_memory().unwrap();
-    let young = young_sql(&column(format), cutoff, now).unwrap();
+    let mapping = mapping(MAPPING);
+    let sql = Sql { engine: Engine::Sqlite, mapping: &mapping.variants[0], columns: &[] };
+    let young = young_sql(&sql, &column(format), cutoff, now).unwrap();
     let sql = format!("SELECT {young} FROM (SELECT ?1 AS v)");
-    connection.query_row(&sql, [crate::adapters::sqlite::rows::bindable(value)], |row| row.get(0)).unwrap()
+    connection.query_row(&sql, [bindable(value)], |row| row.get(0)).unwrap()
 }
 
 #[rstest]
@@ -121,7 +124,7 @@ proptest! {
         let connection = file.connect();
         for (key, (millis, style)) in rows.iter().enumerate() {
             let value = spelled(format, base + TimeDelta::milliseconds(*millis), *style);
-            let value = crate::adapters::sqlite::rows::bindable(&value);
+            let value = bindable(&value);
             connection.execute("INSERT INTO t VALUES (?1, 'running', ?2)", rusqlite::params![i64::try_from(key).unwrap(), value]).unwrap();
         }
         let word = serde_json::to_value(format).unwrap();

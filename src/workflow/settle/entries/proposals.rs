@@ -30,7 +30,7 @@ pub(in crate::workflow::settle) fn proposed(
         body[name] = value;
     }
     body["why"] = json!(unapproved.why());
-    body["writes_sha256"] = json!(writes_sha256(grounds.source.facts(), &grounds.statements));
+    body["writes_sha256"] = json!(writes_sha256(&grounds.source.facts(), &grounds.statements));
     let mut entry = entry(desk, Event::Proposed, draft.id, &draft.source, draft.key.as_str(), body);
     entry.attachments = attachments_of(&grounds.checked);
     entry
@@ -42,7 +42,7 @@ pub(in crate::workflow::settle) fn writes_sha256(
     statements: &[PlannedStatement],
 ) -> String {
     let written: Vec<Value> =
-        statements.iter().map(|statement| json!([statement.sql, statement.rows])).collect();
+        statements.iter().map(|statement| json!([statement.sql, statement.rows.to_json()])).collect();
     let all = json!([source.whole_place, written]).to_string();
     hex(&Sha256::digest(all.as_bytes()))
 }

@@ -1,55 +1,18 @@
-//! From SQLite's values to items.
+//! From a row's values to an item.
 
 use crate::domain::cell::Cell;
-use crate::domain::item::{Item, ItemKey, LastError, Lease, State, Times};
+use crate::domain::item::{Holder, Item, ItemKey, LastError, Lease, State, Times};
 use crate::domain::moment::{self, Reading};
-use crate::preset::source::{KindFrom, LeaseColumns, SourcePreset, TimeColumn};
-use rusqlite::Row;
-use rusqlite::types::ValueRef;
+use crate::preset::source::{KindFrom, LeaseColumns, Mapping, TimeColumn};
 use std::sync::Arc;
 
-/// A value as SQLite holds it.
-pub(super) fn cell_of(value: ValueRef<'_>) -> Cell {
-    match value {
-        ValueRef::Null => Cell::Null,
-        ValueRef::Integer(number) => Cell::Integer(number),
-        ValueRef::Real(number) => Cell::Real(number),
-        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Cell::Text(text.to_owned()),
-            Err(_) => Cell::BadText(bytes.to_vec()),
-        },
-        ValueRef::Blob(bytes) => Cell::Blob(bytes.to_vec()),
-    }
-}
-
-/// A value to bind, the same that was read.
-pub(super) fn bindable(cell: &Cell) -> rusqlite::types::ToSqlOutput<'_> {
-    use rusqlite::types::ToSqlOutput::Borrowed;
-    Borrowed(match cell {
-        Cell::Null => ValueRef::Null,
-        Cell::Integer(number) => ValueRef::Integer(*number),
-        Cell::Real(number) => ValueRef::Real(*number),
-        Cell::Text(text) => ValueRef::Text(text.as_bytes()),
-        Cell::BadText(bytes) => ValueRef::Text(bytes),
-        Cell::Blob(bytes) => ValueRef::Blob(bytes),
-    })
-}
-
 /// The values of one row by name, as a scan or a look-up selected them.
-pub(super) struct Named {
-    pub(super) cells: Vec<(Arc<str>, Cell)>,
+pub struct Named {
+    /// Each with its name.
+    pub cells: Vec<(Arc<str>, Cell)>,
 }
 
 impl Named {
-    /// The first values of a row from column `first` on, one for each name.
-    pub(super) fn of(names: &[Arc<str>], row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        let mut cells = Vec::with_capacity(names.len());
-        for (at, name) in names.iter().enumerate() {
-            cells.push((Arc::clone(name), cell_of(row.get_ref(first + at)?)));
-        }
-        Ok(Self { cells })
-    }
-
     fn get(&self, name: &str) -> &Cell {
         self.cells.iter().find(|(known, _)| &**known == name).map_or(&Cell::Null, |(_, cell)| cell)
     }
@@ -64,28 +27,22 @@ fn into_plain(cell: Cell) -> Option<String> {
 }
 
 /// An item from its row. `state` is what the preset's rules made of it.
-pub(super) fn item_of(
-    source: &Arc<str>,
-    preset: &SourcePreset,
-    row: Named,
-    error: Cell,
-    state: State,
-) -> Item {
+pub fn item_of(source: &Arc<str>, mapping: &Mapping, row: Named, error: Cell, state: State) -> Item {
     let mut oddities = Vec::new();
-    let status = row.get(&preset.status);
-    let kind = match &preset.kind {
+    let status = row.get(&mapping.status);
+    let kind = match &mapping.kind {
         KindFrom::Fixed(kind) => Arc::clone(kind),
         KindFrom::Column(column) => row.get(column).to_plain().unwrap_or_default().into(),
     };
     let attempts =
-        preset.attempts.as_ref().and_then(|column| attempts_of(row.get(column), column, &mut oddities));
-    let error_column = preset.error.as_deref();
-    let key = ItemKey::new(preset.key.iter().map(|column| row.get(column).clone()).collect());
+        mapping.attempts.as_ref().and_then(|column| attempts_of(row.get(column), column, &mut oddities));
+    let error_column = mapping.error.as_deref();
+    let key = ItemKey::new(mapping.key.iter().map(|column| row.get(column).clone()).collect());
     let status = match status {
         Cell::Text(text) => text.as_str().into(),
         other => other.to_plain().unwrap_or_else(|| "NULL".to_owned()).into(),
     };
-    let times = times_of(preset, &row, state);
+    let times = times_of(mapping, &row, state);
     let mut fields = row.cells;
     fields.retain(|(name, _)| Some(&**name) != error_column);
     Item {
@@ -95,7 +52,7 @@ pub(super) fn item_of(
         status,
         state,
         attempts,
-        tried_once: preset.tried_once,
+        tried_once: mapping.tried_once,
         times,
         last_error: match (error_column, error) {
             (None, _) => LastError::NotKept,
@@ -122,19 +79,21 @@ fn attempts_of(cell: &Cell, column: &str, oddities: &mut Vec<String>) -> Option<
     }
 }
 
-fn times_of(preset: &SourcePreset, row: &Named, state: State) -> Times {
+fn times_of(mapping: &Mapping, row: &Named, state: State) -> Times {
     let read = |time: &TimeColumn| moment::read(row.get(&time.column), time.format, time.zone);
     let of = |time: &Option<TimeColumn>| time.as_ref().map_or(Reading::Missing, read);
     Times {
-        created: of(&preset.times.created),
-        first_attempt: of(&preset.times.first_attempt),
-        started: match &preset.times.started {
-            None if preset.updated_when_taken && state == State::Running => of(&preset.times.updated),
+        created: of(&mapping.times.created),
+        first_attempt: of(&mapping.times.first_attempt),
+        started: match &mapping.times.started {
+            None if mapping.updated_when_taken && state == State::Running => of(&mapping.times.updated),
             started => of(started),
         },
-        updated: of(&preset.times.updated),
-        lease: match &preset.lease {
+        updated: of(&mapping.times.updated),
+        lease: match &mapping.lease {
             LeaseColumns::None => Lease::None,
+            LeaseColumns::Lasts(seconds) => Lease::Seconds(Some(*seconds)),
+            LeaseColumns::Told(column) => Lease::Told(holder_of(row.get(column))),
             LeaseColumns::EndsAt(time) => Lease::EndsAt(read(time)),
             LeaseColumns::Seconds { column, unlimited } => seconds_of(row.get(column), unlimited),
             LeaseColumns::Heartbeat { beat, limit_seconds } => {
@@ -150,5 +109,22 @@ fn seconds_of(cell: &Cell, unlimited: &[i64]) -> Lease {
         Cell::Integer(seconds) if *seconds >= 0 => Lease::Seconds(Some(*seconds)),
         // Without a readable limit of its own, the policy's counts.
         _ => Lease::None,
+    }
+}
+
+/// What a query made of heartbeats, claims or locks. Any other word is none.
+fn holder_of(cell: &Cell) -> Holder {
+    match cell.as_text() {
+        Some("live") => Holder::Live,
+        Some("expired") => Holder::Expired,
+        _ => Holder::Unknown,
+    }
+}
+
+/// A state from its number, as the rules' SQL gives it.
+pub fn state_of(cell: &Cell) -> Option<State> {
+    match cell {
+        Cell::Integer(number) => usize::try_from(*number).ok().and_then(|at| State::ALL.get(at).copied()),
+        _ => None,
     }
 }

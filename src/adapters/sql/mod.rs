@@ -1,0 +1,15 @@
+//! What the sources of all engines share: the SQL that a mapping becomes, and what its rows become.
+
+mod decide;
+pub mod decisions_table;
+pub mod key;
+mod pick;
+mod rows;
+mod spell;
+mod times;
+
+pub use decide::{is_as_seen, plan};
+pub use pick::{Known, Picked, pick};
+pub use rows::{Named, item_of, state_of};
+pub use spell::{Column, Held, PREFILTER_SLACK, Sql, quoted};
+pub use times::young_sql;
