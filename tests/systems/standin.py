@@ -1,0 +1,231 @@
+"""What every script here shares: the command line, the jobs' bodies, the workers as processes, the effects.
+
+A script describes its library by a class with these methods and hands it to `main`:
+  install()          the library's own installer
+  add(job, lane)     enqueues a job, gives its key; `lane` is the library's queue (or whatever keeps workers apart)
+  work(lane, body)   a real worker over one lane, or over all that waits when it is None; returns when idle
+  age(key)           shifts what the database says of a running job back by two hours
+  key(job)           the key of the newest row of a job, or None
+  state(key)         the library's own word for the row's state, or "gone"
+  schema()           a word for the schema's version
+"""
+
+import argparse
+import errno
+import functools
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from importlib import metadata
+from urllib.parse import urlsplit
+
+LONGEST = 600  # seconds that a waiting worker lives
+
+AT = {"postgres": "timestamptz default now()", "mysql": "timestamp default current_timestamp",
+      "sqlite": "text default current_timestamp"}
+
+
+class ReadTimeout(Exception):
+    """As `requests` words it: the usual text of an HTTP read that got no answer."""
+
+    def __init__(self):
+        super().__init__("HTTPConnectionPool(host='pay.example', port=443): Read timed out. (read timeout=30)")
+
+
+ReadTimeout.__module__ = "requests.exceptions"
+
+
+class Database:
+    """Our own way into the database, beside the library's."""
+
+    def __init__(self, url):
+        self.url = url
+        self.parts = urlsplit(url)
+        self.kind = self.parts.scheme
+        self.name = self.parts.path[1:]
+        if self.kind not in AT:
+            raise SystemExit(f"not a database URL: {url}")
+
+    @functools.cached_property
+    def connection(self):
+        if self.kind == "sqlite":
+            return sqlite3.connect(self.name, isolation_level=None, timeout=10)
+        if self.kind == "mysql":
+            import pymysql
+
+            return pymysql.connect(host=self.parts.hostname, port=self.parts.port, user=self.parts.username,
+                                   password=self.parts.password or "", database=self.name, autocommit=True)
+        import psycopg
+
+        return psycopg.connect(self.url, autocommit=True)
+
+    def run(self, sql, *values):
+        """The rows of a query, or the number of rows that a statement wrote."""
+        if self.kind == "sqlite":
+            sql = sql.replace("%s", "?")
+        cursor = self.connection.cursor()
+        cursor.execute(sql, values)
+        return cursor.fetchall() if cursor.description else cursor.rowcount
+
+    def one(self, sql, *values):
+        rows = self.run(sql, *values)
+        return rows[0][0] if rows else None
+
+    def write_once(self, sql, *values):
+        rows = self.run(sql, *values)
+        if rows != 1:
+            raise RuntimeError(f"{rows} rows instead of 1: {sql}")
+
+    def make_effects(self):
+        self.run(f"create table effects (id {'integer' if self.kind == 'sqlite' else 'serial'} primary key,"
+                 f" job varchar(200) not null, at {AT[self.kind]})")
+
+    def effects(self, job):
+        return self.one("select count(*) from effects where job = %s", job)
+
+
+class Body:
+    """What a job does when a worker runs it; `manner` says for which command the worker was started."""
+
+    def __init__(self, url, manner, go=None):
+        self.url, self.manner, self.go = url, manner, go
+
+    def __call__(self, job):
+        if self.manner == "work":
+            say({"ran": job})
+        if self.manner == "incident" and job == "before":
+            raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+        # A connection of its own: a worker runs bodies in threads and in forked processes.
+        Database(self.url).run("insert into effects (job) values (%s)", job)
+        if self.manner == "incident" and job == "timed_out":
+            self.time_out()
+        if self.manner == "incident" and job in ("stuck", "fresh"):
+            time.sleep(LONGEST)
+        if self.manner == "late":
+            self.wait()
+
+    def time_out(self):
+        raise ReadTimeout()
+
+    def wait(self):
+        until = time.monotonic() + LONGEST
+        while not os.path.exists(self.go):
+            if time.monotonic() > until:
+                os._exit(1)
+            time.sleep(0.05)
+
+    def told(self, acknowledged, error=None):
+        """A late worker has told the library; what came of it is left for the test. It must not take another job."""
+        line = json.dumps({"acknowledged": acknowledged, "error": error and str(error).splitlines()[0]})
+        with open(self.go + ".part", "w", encoding="utf-8") as part:
+            part.write(line + "\n")
+        os.replace(self.go + ".part", self.go + ".done")
+        os._exit(0)
+
+
+def say(line):
+    # One write a line, past any redirection by a library: forked workers share the descriptor.
+    os.write(1, (json.dumps(line) + "\n").encode())
+
+
+def start(args, lane, manner, go=None):
+    """A worker as a process (and a group) of its own, that outlives this script; its log goes to $STANDIN_LOG."""
+    command = [sys.executable, sys.argv[0], "worker", "--db", args.db, "--lane", lane, "--manner", manner]
+    with open(os.environ.get("STANDIN_LOG", os.devnull), "ab") as log:
+        return subprocess.Popen(command + (["--go", go] if go else []), start_new_session=True,
+                                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+
+def wait_for(worker, what, seconds=30):
+    until = time.monotonic() + seconds
+    while not what():
+        if worker.poll() is not None:
+            raise RuntimeError(f"a worker ended with {worker.returncode} before it acted; see STANDIN_LOG")
+        if time.monotonic() > until:
+            raise RuntimeError("a worker did not act in time; see STANDIN_LOG")
+        time.sleep(0.05)
+
+
+def start_and_wait(args, db, job, lane, manner, go=None):
+    before = db.effects(job)
+    worker = start(args, lane, manner, go)
+    wait_for(worker, lambda: db.effects(job) > before)
+    return worker
+
+
+def incident(args, db, system):
+    ended = [job for job in ("timed_out", "before", "done")]
+    keys = {job: system.add(job, "payments") for job in ended}
+    worker = start(args, "payments", "incident")
+    if worker.wait(timeout=60) != 0:
+        raise RuntimeError("the worker of the ended jobs failed; see STANDIN_LOG")
+
+    keys["stuck"] = system.add("stuck", "payments")
+    worker = start_and_wait(args, db, "stuck", "payments", "incident")
+    os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait()
+    system.age(keys["stuck"])
+
+    keys["fresh"] = system.add("fresh", "fresh")
+    worker = start_and_wait(args, db, "fresh", "fresh", "incident")
+    for job in ("stuck", "timed_out", "before", "done", "fresh"):
+        line = {"case": job, "job": job, "key": system.key(job)}
+        say(line | {"pid": worker.pid} if job == "fresh" else line)
+
+
+def late(args, db, system):
+    key = system.add(args.job, args.job)
+    worker = start_and_wait(args, db, args.job, args.job, "late", os.path.abspath(args.go))
+    system.age(key)
+    say({"key": key, "pid": worker.pid})
+
+
+def state(args, db, system):
+    key = args.key or system.key(args.job)
+    job = args.job or system.job(key)
+    say({"state": system.state(key) if key else "gone", "effects": db.effects(job)})
+
+
+def main(make):
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(dest="command", required=True)
+    add = {name: commands.add_parser(name) for name in
+           ("install", "incident", "work", "state", "late", "facts", "worker")}
+    for command in add.values():
+        command.add_argument("--db", required=True)
+    add["work"].add_argument("--seconds", type=float, required=True)
+    add["state"].add_argument("key", nargs="?")
+    add["state"].add_argument("--job")
+    add["late"].add_argument("--job", required=True)
+    add["late"].add_argument("--go", required=True)
+    add["worker"].add_argument("--lane", required=True)
+    add["worker"].add_argument("--manner", required=True)
+    add["worker"].add_argument("--go")
+    args = parser.parse_args()
+
+    db = Database(args.db)
+    system = make(db)
+    try:
+        if args.command == "install":
+            system.install()
+            db.make_effects()
+        elif args.command == "facts":
+            say({"library": system.LIBRARY, "version": metadata.version(system.LIBRARY), "schema": system.schema()})
+        elif args.command == "work":
+            signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+            signal.setitimer(signal.ITIMER_REAL, args.seconds)
+            system.work(None, Body(args.db, "work"))
+        elif args.command == "worker":
+            system.work(args.lane, Body(args.db, args.manner, args.go))
+        else:
+            {"incident": incident, "late": late, "state": state}[args.command](args, db, system)
+    except Exception as error:  # the contract: one line that says what went wrong
+        if "STANDIN_LOG" in os.environ:
+            import traceback
+
+            traceback.print_exc()
+        sys.exit(f"{type(error).__name__}: {' '.join(str(error).split())}")
