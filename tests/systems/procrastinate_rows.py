@@ -10,6 +10,7 @@ import standin
 
 class Procrastinate:
     LIBRARY = "procrastinate"
+    KEEPS_DONE = True
 
     def __init__(self, db):
         self.db = db
@@ -21,7 +22,7 @@ class Procrastinate:
 
     def add(self, job, lane):
         with self.app.open():
-            return str(self.app.configure_task("charge", queue=lane).defer(job=job))
+            return self.app.configure_task("charge", queue=lane).defer(job=job)
 
     def work(self, lane, body):
         app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=self.db.url))
@@ -38,12 +39,6 @@ class Procrastinate:
         self.db.run("update procrastinate_events set at = at - interval '2 hours' where job_id = %s", key)
         self.db.write_once("update procrastinate_workers set last_heartbeat = last_heartbeat - interval '2 hours'"
                            " where id = (select worker_id from procrastinate_jobs where id = %s)", key)
-
-    def key(self, job):
-        return self.db.one("select max(id)::text from procrastinate_jobs where args->>'job' = %s", job)
-
-    def job(self, key):
-        return self.db.one("select args->>'job' from procrastinate_jobs where id = %s", key)
 
     def state(self, key):
         with self.app.open():

@@ -5,12 +5,13 @@ A script describes its library by a class with these methods and hands it to `ma
   add(job, lane)     enqueues a job, gives its key; `lane` is the library's queue (or whatever keeps workers apart)
   work(lane, body)   a real worker over one lane, or over all that waits when it is None; returns when idle
   age(key)           shifts what the database says of a running job back by two hours
-  key(job)           the key of the newest row of a job, or None
-  state(key)         the library's own word for the row's state, or "gone"
+  state(key)         the library's own word for the job's state, or "gone"
   schema()           a word for the schema's version
+and LIBRARY, its name among Python's packages, and KEEPS_DONE, whether the row of a done job stays.
 """
 
 import argparse
+import contextlib
 import errno
 import functools
 import json
@@ -80,9 +81,11 @@ class Database:
         if rows != 1:
             raise RuntimeError(f"{rows} rows instead of 1: {sql}")
 
-    def make_effects(self):
-        self.run(f"create table effects (id {'integer' if self.kind == 'sqlite' else 'serial'} primary key,"
-                 f" job varchar(200) not null, at {AT[self.kind]})")
+    def make_ours(self):
+        number = "integer" if self.kind == "sqlite" else "serial"
+        self.run(f"create table effects (id {number} primary key, job varchar(200) not null, at {AT[self.kind]})")
+        # Which key a job got: its row may be deleted, or may not say which job it is.
+        self.run(f"create table asked (id {number} primary key, job varchar(200) not null, job_key varchar(200))")
 
     def effects(self, job):
         return self.one("select count(*) from effects where job = %s", job)
@@ -157,37 +160,46 @@ def start_and_wait(args, db, job, lane, manner, go=None):
     return worker
 
 
+def add(db, system, job, lane):
+    key = str(system.add(job, lane))
+    db.run("insert into asked (job, job_key) values (%s, %s)", job, key)
+    return key
+
+
 def incident(args, db, system):
-    ended = [job for job in ("timed_out", "before", "done")]
-    keys = {job: system.add(job, "payments") for job in ended}
+    keys = {job: add(db, system, job, "payments") for job in ("timed_out", "before", "done")}
     worker = start(args, "payments", "incident")
     if worker.wait(timeout=60) != 0:
         raise RuntimeError("the worker of the ended jobs failed; see STANDIN_LOG")
 
-    keys["stuck"] = system.add("stuck", "payments")
+    keys["stuck"] = add(db, system, "stuck", "payments")
     worker = start_and_wait(args, db, "stuck", "payments", "incident")
     os.killpg(worker.pid, signal.SIGKILL)
     worker.wait()
     system.age(keys["stuck"])
 
-    keys["fresh"] = system.add("fresh", "fresh")
+    keys["fresh"] = add(db, system, "fresh", "fresh")
     worker = start_and_wait(args, db, "fresh", "fresh", "incident")
+    if not system.KEEPS_DONE:
+        keys["done"] = None
     for job in ("stuck", "timed_out", "before", "done", "fresh"):
-        line = {"case": job, "job": job, "key": system.key(job)}
+        line = {"case": job, "job": job, "key": keys[job]}
         say(line | {"pid": worker.pid} if job == "fresh" else line)
 
 
 def late(args, db, system):
-    key = system.add(args.job, args.job)
+    key = add(db, system, args.job, args.job)
     worker = start_and_wait(args, db, args.job, args.job, "late", os.path.abspath(args.go))
     system.age(key)
     say({"key": key, "pid": worker.pid})
 
 
 def state(args, db, system):
-    key = args.key or system.key(args.job)
-    job = args.job or system.job(key)
-    say({"state": system.state(key) if key else "gone", "effects": db.effects(job)})
+    known = db.run("select job_key, job from asked where %s in (job_key, job) order by id desc", args.key or args.job)
+    if not known:
+        raise RuntimeError(f"no such job was enqueued: {args.key or args.job}")
+    key, job = known[0]
+    say({"state": system.state(key), "effects": db.effects(job)})
 
 
 def main(make):
@@ -212,13 +224,15 @@ def main(make):
     try:
         if args.command == "install":
             system.install()
-            db.make_effects()
+            db.make_ours()
         elif args.command == "facts":
             say({"library": system.LIBRARY, "version": metadata.version(system.LIBRARY), "schema": system.schema()})
         elif args.command == "work":
+            # When the time is up, as if an operator stopped the worker at its terminal.
             signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
             signal.setitimer(signal.ITIMER_REAL, args.seconds)
-            system.work(None, Body(args.db, "work"))
+            with contextlib.suppress(KeyboardInterrupt):
+                system.work(None, Body(args.db, "work"))
         elif args.command == "worker":
             system.work(args.lane, Body(args.db, args.manner, args.go))
         else:
