@@ -63,15 +63,18 @@ class ObanRows:
             if body.manner == "late":
                 report(oban, body)
             async with oban:
-                while any(queue.running for queue in oban.check_all_queues()) or self.left(lanes):
+                uuids = [queue.uuid for queue in oban.check_all_queues()]
+                while self.left(lanes, uuids):
                     await asyncio.sleep(0.1)
 
         # A late worker tells nothing: no heartbeat from it. The others refresh theirs each 15 s, as is usual.
         self.ask(until_idle, queues={lane: 1 for lane in lanes},
                  refresher={"interval": 3600 if body.manner == "late" else 15})
 
-    def left(self, lanes):
-        return self.db.one("select count(*) from oban_jobs where state = 'available' and queue = any(%s)", lanes)
+    def left(self, lanes, uuids):
+        """How many jobs wait for, or are with, these workers."""
+        return self.db.one("select count(*) from oban_jobs where (state = 'available' and queue = any(%s))"
+                           " or (state = 'executing' and attempted_by[2] = any(%s))", lanes, uuids)
 
     def age(self, key):
         self.db.write_once("update oban_jobs set inserted_at = inserted_at - interval '2 hours',"

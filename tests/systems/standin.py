@@ -47,7 +47,7 @@ class Database:
         self.url = url
         self.parts = urlsplit(url)
         self.kind = self.parts.scheme
-        self.name = self.parts.path[1:]
+        self.name = url.removeprefix("sqlite://") if self.kind == "sqlite" else self.parts.path[1:]
         if self.kind not in AT:
             raise SystemExit(f"not a database URL: {url}")
 
@@ -122,12 +122,13 @@ class Body:
             time.sleep(0.05)
 
     def told(self, acknowledged, error=None):
-        """A late worker has told the library; what came of it is left for the test. It must not take another job."""
+        """A late worker has told the library; what came of it is left for the test. All its processes end here: it must
+        not take another job."""
         line = json.dumps({"acknowledged": acknowledged, "error": error and str(error).splitlines()[0]})
         with open(self.go + ".part", "w", encoding="utf-8") as part:
             part.write(line + "\n")
         os.replace(self.go + ".part", self.go + ".done")
-        os._exit(0)
+        os.killpg(0, signal.SIGKILL)
 
 
 def say(line):

@@ -13,7 +13,7 @@ sql() { # STATEMENT: on the server, or nothing for SQLite
     case $url in
         postgres*) psql -q "$server/postgres" -c "$1" ;;
         mysql*) mariadb -h 127.0.0.1 -u root -e "$1" ;;
-        sqlite*) rm -f "${url#sqlite:///}" ;;
+        sqlite*) rm -f "${url#sqlite://}" ;;
     esac
 }
 clean_up() {
