@@ -18,12 +18,11 @@ def sqlalchemy_url(db):
     return db.url.replace(db.kind, driver, 1)
 
 
-class CeleryRows:
+class CeleryRows(standin.System):
     LIBRARY = "celery"
-    KEEPS_DONE = True
 
     def __init__(self, db, backend=None):
-        self.db = db
+        super().__init__(db)
         # The broker is another set of tables in the same database, so that nothing else has to run.
         self.app = Celery("shop", broker=f"sqla+{sqlalchemy_url(db)}", backend=backend or f"db+{sqlalchemy_url(db)}")
         # STARTED is only stored, and the task's name, arguments and worker are only columns, where they are asked for.
@@ -84,9 +83,6 @@ class CeleryRows:
     def state(self, key):
         """The library says PENDING of what it has never heard of."""
         return self.app.AsyncResult(key).state if self.stored(key) else "gone"
-
-    def schema(self):
-        return "has no version of its own"
 
 
 def report(system, body):

@@ -25,12 +25,8 @@ class Charge:
         await asyncio.to_thread(self.body, job.args["job"])
 
 
-class ObanRows:
+class ObanRows(standin.System):
     LIBRARY = "oban"
-    KEEPS_DONE = True
-
-    def __init__(self, db):
-        self.db = db
 
     def ask(self, question, **settings):
         """Runs one call of an Oban of its own; it is no worker unless it is given queues."""
@@ -87,9 +83,6 @@ class ObanRows:
     def state(self, key):
         job = self.ask(lambda oban, pool: oban.get_job(int(key)))
         return job.state if job else "gone"
-
-    def schema(self):
-        return "has no version of its own"
 
 
 def report(oban, body):

@@ -12,12 +12,8 @@ from pgqueuer.queries import Queries
 import standin
 
 
-class PgQueuerRows:
+class PgQueuerRows(standin.System):
     LIBRARY = "pgqueuer"
-    KEEPS_DONE = False
-
-    def __init__(self, db):
-        self.db = db
 
     def ask(self, question):
         """Runs one call of the library's own queries."""
@@ -32,6 +28,9 @@ class PgQueuerRows:
 
     def add(self, job, lane):
         return self.ask(lambda queries: queries.enqueue(lane, json.dumps({"job": job}).encode()))[0]
+
+    def ended(self, job, key):
+        return None if job == "done" else key
 
     def work(self, lane, body):
         lanes = [lane] if lane else [row[0] for row in self.db.run("select distinct entrypoint from pgqueuer")]
@@ -79,9 +78,6 @@ class PgQueuerRows:
             return job.status
         logged = self.ask(lambda queries: queries.job_status([int(key)]))
         return logged[0][1] if logged else "gone"
-
-    def schema(self):
-        return "has no version of its own"
 
 
 def report(manager, body):

@@ -8,12 +8,11 @@ from procrastinate.exceptions import ConnectorException
 import standin
 
 
-class Procrastinate:
+class Procrastinate(standin.System):
     LIBRARY = "procrastinate"
-    KEEPS_DONE = True
 
     def __init__(self, db):
-        self.db = db
+        super().__init__(db)
         self.app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=db.url))
 
     def install(self):

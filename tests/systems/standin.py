@@ -1,17 +1,11 @@
 """What every script here shares: the command line, the jobs' bodies, the workers as processes, the effects.
 
-A script describes its library by a class with these methods and hands it to `main`:
-  install()          the library's own installer
-  add(job, lane)     enqueues a job, gives its key; `lane` is the library's queue (or whatever keeps workers apart)
-  work(lane, body)   a real worker over one lane, or over all that waits when it is None; returns when idle
-  age(key)           shifts what the database says of a running job back by two hours
-  state(key)         the library's own word for the job's state, or "gone"
-  schema()           a word for the schema's version
-and LIBRARY, its name among Python's packages, and KEEPS_DONE, whether the row of a done job stays.
+A script describes its library by a `System` and hands it to `main`.
 """
 
 import argparse
 import contextlib
+import ctypes
 import errno
 import functools
 import json
@@ -91,6 +85,28 @@ class Database:
         return self.one("select count(*) from effects where job = %s", job)
 
 
+class System:
+    """One library over one database. The others of its methods:
+    install()          the library's own installer
+    add(job, lane)     enqueues a job, gives its key; `lane` is the library's queue (or whatever keeps workers apart)
+    work(lane, body)   a real worker over one lane, or over all that waits when it is None; returns when idle
+    age(key)           shifts what the database says of a running job back by two hours
+    state(key)         the library's own word for the job's state, or "gone"
+    """
+
+    LIBRARY = None  # among Python's packages
+
+    def __init__(self, db):
+        self.db = db
+
+    def ended(self, job, key):
+        """The key of the row that there is of a job when it has ended, if there is one."""
+        return key
+
+    def schema(self):
+        return "has no version of its own"
+
+
 class Body:
     """What a job does when a worker runs it; `manner` says for which command the worker was started."""
 
@@ -131,6 +147,12 @@ class Body:
         os.killpg(0, signal.SIGKILL)
 
 
+def die_with_parent():
+    """So that killing a worker by its pid ends the processes that its library forked (Linux only)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def say(line):
     # One write a line, past any redirection by a library: forked workers share the descriptor.
     os.write(1, (json.dumps(line) + "\n").encode())
@@ -162,7 +184,10 @@ def start_and_wait(args, db, job, lane, manner, go=None):
 
 
 def add(db, system, job, lane):
-    key = str(system.add(job, lane))
+    return asked(db, job, str(system.add(job, lane)))
+
+
+def asked(db, job, key):
     db.run("insert into asked (job, job_key) values (%s, %s)", job, key)
     return key
 
@@ -172,6 +197,10 @@ def incident(args, db, system):
     worker = start(args, "payments", "incident")
     if worker.wait(timeout=60) != 0:
         raise RuntimeError("the worker of the ended jobs failed; see STANDIN_LOG")
+    for job, key in keys.items():
+        keys[job] = system.ended(job, key)
+        if keys[job] not in (key, None):
+            asked(db, job, keys[job])
 
     keys["stuck"] = add(db, system, "stuck", "payments")
     worker = start_and_wait(args, db, "stuck", "payments", "incident")
@@ -181,8 +210,6 @@ def incident(args, db, system):
 
     keys["fresh"] = add(db, system, "fresh", "fresh")
     worker = start_and_wait(args, db, "fresh", "fresh", "incident")
-    if not system.KEEPS_DONE:
-        keys["done"] = None
     for job in ("stuck", "timed_out", "before", "done", "fresh"):
         line = {"case": job, "job": job, "key": keys[job]}
         say(line | {"pid": worker.pid} if job == "fresh" else line)
@@ -235,6 +262,7 @@ def main(make):
             with contextlib.suppress(KeyboardInterrupt):
                 system.work(None, Body(args.db, "work"))
         elif args.command == "worker":
+            os.register_at_fork(after_in_child=die_with_parent)
             system.work(args.lane, Body(args.db, args.manner, args.go))
         else:
             {"incident": incident, "late": late, "state": state}[args.command](args, db, system)
