@@ -134,7 +134,7 @@ class Body:
         until = time.monotonic() + LONGEST
         while not os.path.exists(self.go):
             if time.monotonic() > until:
-                os._exit(1)
+                os.killpg(0, signal.SIGKILL)
             time.sleep(0.05)
 
     def told(self, acknowledged, error=None):
