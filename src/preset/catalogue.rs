@@ -8,9 +8,11 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 3] = [
+const BUILT_IN_SOURCES: [(&str, &str); 5] = [
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
+    ("oban.toml", include_str!("../../assets/presets/oban.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
+    ("river.toml", include_str!("../../assets/presets/river.toml")),
     ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
 ];
 const BUILT_IN_PROVIDERS: [(&str, &str); 1] =
