@@ -5,7 +5,7 @@
 //   options           how to enqueue a case, by the case's name (`late` for the command of that name)
 //   timeOut(pool)     what the body of `timed_out` does: runs until a time-out ends it
 //   find(pool, job)   the newest row of a job, as the key unstuck prints, or null
-//   age(pool, key)    shifts the row's times (and its lease's) back by two hours
+//   age(pool, key, pid)  shifts the row's times, and those of the dead worker's rows, back by two hours
 //   state(url, pool, key)  { state, job }: the library's word for the row, and the job's name
 //   enqueue(url, job, options)  the new row's key
 //   waiting(pool)     how many rows a worker could take now
@@ -73,8 +73,8 @@ async function incident (run) {
   const put = job => system.enqueue(url, job, system.options[job])
 
   const stuck = await put('stuck')
-  await kill(await begin(run, 'stuck'))
-  await system.age(pool, stuck)
+  const dead = await kill(await begin(run, 'stuck'))
+  await system.age(pool, stuck, dead.pid)
   print({ case: 'stuck', job: 'stuck', key: stuck })
 
   // The worker before this line is dead and the one after it does not live yet: the worker that ends
@@ -225,6 +225,7 @@ async function kill (child) {
   const gone = new Promise(resolve => child.once('exit', resolve))
   child.kill('SIGKILL')
   await gone
+  return child
 }
 
 function leave (child) {

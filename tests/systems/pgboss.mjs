@@ -59,11 +59,14 @@ await main({
   },
 
   // All times of the row. The lease is the row's own: started_on and the 15 minutes of expire_in or
-  // expire_seconds. heartbeat_on is of 12 only.
-  async age (pool, key) {
-    const columns = ['created_on', 'start_after', 'started_on', 'keep_until', ...major === '12' ? ['heartbeat_on'] : []]
-    const shifted = columns.map(column => `${column} = ${column} - interval '2 hours'`)
-    await pool.query(`UPDATE pgboss.job SET ${shifted} WHERE name = $1 AND id = $2`, parts(key))
+  // expire_seconds. Of 12 only: heartbeat_on, and the dead process's row in `instance`.
+  async age (pool, key, pid) {
+    const shifted = (...columns) => columns.map(column => `${column} = ${column} - interval '2 hours'`)
+    const times = shifted('created_on', 'start_after', 'started_on', 'keep_until', ...major === '12' ? ['heartbeat_on'] : [])
+    await pool.query(`UPDATE pgboss.job SET ${times} WHERE name = $1 AND id = $2`, parts(key))
+    if (major === '12') {
+      await pool.query(`UPDATE pgboss.instance SET ${shifted('started_on', 'heartbeat_on')} WHERE pid = $1`, [pid])
+    }
   },
 
   async state (url, pool, key) {
