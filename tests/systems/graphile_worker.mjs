@@ -22,9 +22,12 @@ async function using (url, act) {
 }
 
 await main({
-  async facts (pool) {
+  library: 'graphile-worker',
+  version,
+
+  async schema (pool) {
     const { rows } = await pool.query('SELECT max(id) AS id FROM graphile_worker.migrations')
-    return { library: 'graphile-worker', version, schema: String(rows[0].id) }
+    return String(rows[0].id)
   },
 
   async install (url) {

@@ -1,6 +1,7 @@
 // The commands of tests/systems/README.md for libraries of Node. A system's script gives what differs:
 //
-//   facts(pool)       library, version and schema
+//   library, version
+//   schema(pool)      the version of the schema, which `install` has made
 //   install(url)      makes the library's schema with its own installer
 //   options           how to enqueue a case, by the case's name (`late` for the command of that name)
 //   timeOut(pool)     what the body of `timed_out` does: runs until a time-out ends it
@@ -13,7 +14,7 @@
 //   acknowledge       { statement, landed(result) }: the SQL that says "succeeded", and whether it changed the row
 
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -23,10 +24,11 @@ import { parseArgs } from 'node:util'
 
 const LASTS = 10 * 60 * 1000
 const PATIENCE = 30 * 1000
+const UNDEFINED_TABLE = '42P01'
 
 // Where package.json was installed: scripts live apart from their libraries, so plain imports cannot find them.
 const installed = process.env.STANDINS_NODE ??
-  join(dirname(fileURLToPath(import.meta.url)), '../../target/standins')
+  join(dirname(fileURLToPath(import.meta.url)), '../../target/standins/node')
 const resolve = createRequire(join(installed, 'package.json')).resolve
 
 export async function library (name) {
@@ -60,7 +62,11 @@ function print (line) {
 }
 
 async function facts ({ system, pool }) {
-  print(await system.facts(pool))
+  const schema = await system.schema(pool).catch(error => {
+    if (error.code !== UNDEFINED_TABLE) throw error
+    return null
+  })
+  print({ library: system.library, version: system.version, schema })
 }
 
 async function install ({ system, pool, url }) {
@@ -196,12 +202,12 @@ function connectionRefused () {
   return new Promise((resolve, reject) => connect(1, '127.0.0.1').on('connect', resolve).on('error', reject))
 }
 
-// A process that outlives this one keeps none of its pipes, or who reads them would wait for it.
+// A session of its own, and none of this process's pipes: who reads those would wait for it.
 function launch ({ url }, role, ...args) {
-  const ending = role === 'ending'
+  const log = process.env.STANDIN_LOG ? openSync(process.env.STANDIN_LOG, 'a') : 'ignore'
   return spawn(process.execPath, [process.argv[1], 'worker', '--db', url, '--role', role, ...args], {
-    detached: !ending,
-    stdio: ['ignore', 'ignore', ending ? 'inherit' : 'ignore', 'ipc']
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc']
   })
 }
 
@@ -210,7 +216,7 @@ async function begin (run, role, ...args) {
   const late = AbortSignal.timeout(PATIENCE)
   await new Promise((resolve, reject) => {
     child.once('message', resolve)
-    child.once('exit', () => reject(new Error(`the ${role} worker ended before it took its job`)))
+    child.once('exit', () => reject(new Error(`the ${role} worker ended before it took its job; see STANDIN_LOG`)))
     late.addEventListener('abort', () => { child.kill('SIGKILL'); reject(new Error(`the ${role} worker took no job`)) })
   })
   return child
@@ -218,7 +224,7 @@ async function begin (run, role, ...args) {
 
 async function end (child) {
   const code = child.exitCode ?? await new Promise(resolve => child.once('exit', resolve))
-  if (code !== 0) throw new Error(`a worker ended with ${code}`)
+  if (code !== 0) throw new Error(`a worker ended with ${code}; see STANDIN_LOG`)
 }
 
 async function kill (child) {

@@ -33,9 +33,12 @@ const parts = key => {
 }
 
 await main({
-  async facts (pool) {
+  library: 'pg-boss',
+  version,
+
+  async schema (pool) {
     const { rows } = await pool.query('SELECT version FROM pgboss.version')
-    return { library: 'pg-boss', version, schema: String(rows[0].version) }
+    return String(rows[0].version)
   },
 
   async install (url) {

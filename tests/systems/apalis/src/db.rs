@@ -119,19 +119,17 @@ impl Db {
         Ok(())
     }
 
-    pub async fn facts(&self) -> Result<Value> {
-        let library = self.sql("apalis-postgres", "apalis-sqlite");
-        let migrations = self.sql(
-            "SELECT max(version) FROM apalis._sqlx_migrations",
-            "SELECT max(version) FROM _sqlx_migrations",
-        );
-        let schema: i64 = each!(self, pool => sqlx::query_scalar(migrations).fetch_one(pool).await?);
-        let lock = include_str!("../Cargo.lock");
-        let version = lock
+    pub fn facts(&self) -> Value {
+        let (library, migrations) = match self {
+            Self::Postgres(_) => ("apalis-postgres", PostgresStorage::migrations()),
+            Self::Sqlite(_) => ("apalis-sqlite", SqliteStorage::migrations()),
+        };
+        let schema = migrations.iter().map(|migration| migration.version).max();
+        let version = include_str!("../Cargo.lock")
             .split_once(&format!("name = \"{library}\"\nversion = \""))
             .and_then(|(_, rest)| rest.split_once('"'))
             .map(|(version, _)| version);
-        Ok(json!({"library": library, "version": version, "schema": schema.to_string()}))
+        json!({"library": library, "version": version, "schema": schema.map(|version| version.to_string())})
     }
 
     pub async fn act(&self, job: &str) -> Result<()> {

@@ -3,10 +3,11 @@
 mod db;
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::future::pending;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -76,7 +77,7 @@ async fn run() -> Result<()> {
         "state" => state(&db, &call).await,
         "late" => late(&db, &call).await,
         "facts" => {
-            print(&db.facts().await?);
+            print(&db.facts());
             Ok(())
         }
         "worker" => timeout(LASTS, worker(&db, &call)).await.unwrap_or(Ok(())),
@@ -103,7 +104,7 @@ async fn incident(db: &Db, call: &Call) -> Result<()> {
     }
     let ended = launch(call, "ending", &[])?.wait()?;
     if !ended.success() {
-        return Err(format!("a worker ended with {ended}").into());
+        return Err(format!("a worker ended with {ended}; see STANDIN_LOG").into());
     }
     for job in ["timed_out", "before", "done"] {
         print(&json!({"case": job, "job": job, "key": db.find(job).await?}));
@@ -262,17 +263,21 @@ async fn until_idle(
     idled
 }
 
-/// A process that outlives this one keeps none of its pipes, or who reads them would wait for it.
+/// A process group of its own, and none of this process's pipes: who reads those would wait for it.
 fn launch(call: &Call, role: &str, more: &[&str]) -> Result<Child> {
-    use std::os::unix::process::CommandExt;
-    let mut command = Command::new(env::current_exe()?);
-    command.args(["worker", "--db", &call.url, "--role", role]).args(more).stdin(Stdio::null());
-    if role == "ending" {
-        command.stdout(Stdio::null());
-    } else {
-        command.stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
-    }
-    Ok(command.spawn()?)
+    let log = || -> Result<Stdio> {
+        let Some(path) = env::var_os("STANDIN_LOG") else { return Ok(Stdio::null()) };
+        Ok(File::options().append(true).create(true).open(path)?.into())
+    };
+    let worker = Command::new(env::current_exe()?)
+        .args(["worker", "--db", &call.url, "--role", role])
+        .args(more)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log()?)
+        .process_group(0)
+        .spawn()?;
+    Ok(worker)
 }
 
 fn begin(call: &Call, role: &str, more: &[&str]) -> Result<Child> {
@@ -280,7 +285,7 @@ fn begin(call: &Call, role: &str, more: &[&str]) -> Result<Child> {
     let mut line = String::new();
     BufReader::new(child.stdout.take().ok_or("no pipe")?).read_line(&mut line)?;
     if line.is_empty() {
-        return Err(format!("the {role} worker ended before it took its job").into());
+        return Err(format!("the {role} worker ended before it took its job; see STANDIN_LOG").into());
     }
     Ok(child)
 }
