@@ -50,12 +50,7 @@ pub(super) fn examine(inner: &Inner) -> Vec<Examined> {
 
 fn statuses_line(picked: &Picked, connection: &Connection) -> Examined {
     let sql = picked.sql(Engine::Sqlite);
-    let query = format!(
-        "SELECT {}, {}, count(*) FROM {} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT {STATUSES_MAX}",
-        sql.quoted(&picked.mapping.status),
-        sql.state(),
-        sql.from(),
-    );
+    let query = sql.statuses(STATUSES_MAX);
     let read = || -> rusqlite::Result<Vec<(Cell, Option<State>, i64)>> {
         let mut statement = connection.prepare(&query)?;
         let rows = statement.query_map([], |row| {

@@ -216,9 +216,8 @@ fn read_by_parts(
     parts: &[Cell],
 ) -> rusqlite::Result<Option<Reading>> {
     let sql = picked.sql(Engine::Sqlite);
-    let (names, selected) = sql.selection();
-    let query = format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", sql.from(), key::find(&sql, parts));
-    let mut statement = connection.prepare(&query)?;
+    let (names, _) = sql.selection();
+    let mut statement = connection.prepare(&sql.item(parts))?;
     let mut rows = by_key(&mut statement, parts)?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let of_row = named(&names, row, 0)?;
