@@ -8,12 +8,14 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 5] = [
+const BUILT_IN_SOURCES: [(&str, &str); 7] = [
+    ("good_job.toml", include_str!("../../assets/presets/good_job.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
     ("oban.toml", include_str!("../../assets/presets/oban.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
     ("river.toml", include_str!("../../assets/presets/river.toml")),
     ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
+    ("solid_queue.toml", include_str!("../../assets/presets/solid_queue.toml")),
 ];
 const BUILT_IN_PROVIDERS: [(&str, &str); 1] =
     [("ledger.toml", include_str!("../../assets/presets/ledger.toml"))];
