@@ -8,11 +8,13 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 7] = [
+const BUILT_IN_SOURCES: [(&str, &str); 9] = [
+    ("delayed_job.toml", include_str!("../../assets/presets/delayed_job.toml")),
     ("good_job.toml", include_str!("../../assets/presets/good_job.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
     ("oban.toml", include_str!("../../assets/presets/oban.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
+    ("que.toml", include_str!("../../assets/presets/que.toml")),
     ("river.toml", include_str!("../../assets/presets/river.toml")),
     ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
     ("solid_queue.toml", include_str!("../../assets/presets/solid_queue.toml")),
