@@ -8,10 +8,12 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 9] = [
+const BUILT_IN_SOURCES: [(&str, &str); 11] = [
     ("delayed_job.toml", include_str!("../../assets/presets/delayed_job.toml")),
     ("good_job.toml", include_str!("../../assets/presets/good_job.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
+    ("laravel_failed_jobs.toml", include_str!("../../assets/presets/laravel_failed_jobs.toml")),
+    ("laravel_jobs.toml", include_str!("../../assets/presets/laravel_jobs.toml")),
     ("oban.toml", include_str!("../../assets/presets/oban.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
     ("que.toml", include_str!("../../assets/presets/que.toml")),
