@@ -8,7 +8,7 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 11] = [
+const BUILT_IN_SOURCES: [(&str, &str); 14] = [
     ("delayed_job.toml", include_str!("../../assets/presets/delayed_job.toml")),
     ("good_job.toml", include_str!("../../assets/presets/good_job.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
@@ -20,6 +20,9 @@ const BUILT_IN_SOURCES: [(&str, &str); 11] = [
     ("river.toml", include_str!("../../assets/presets/river.toml")),
     ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
     ("solid_queue.toml", include_str!("../../assets/presets/solid_queue.toml")),
+    ("symfony_messenger.toml", include_str!("../../assets/presets/symfony_messenger.toml")),
+    ("symfony_messenger_failed.toml", include_str!("../../assets/presets/symfony_messenger_failed.toml")),
+    ("symfony_messenger_local.toml", include_str!("../../assets/presets/symfony_messenger_local.toml")),
 ];
 const BUILT_IN_PROVIDERS: [(&str, &str); 1] =
     [("ledger.toml", include_str!("../../assets/presets/ledger.toml"))];
