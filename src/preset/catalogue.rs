@@ -8,7 +8,7 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 14] = [
+const BUILT_IN_SOURCES: [(&str, &str); 15] = [
     ("delayed_job.toml", include_str!("../../assets/presets/delayed_job.toml")),
     ("good_job.toml", include_str!("../../assets/presets/good_job.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
@@ -16,6 +16,7 @@ const BUILT_IN_SOURCES: [(&str, &str); 14] = [
     ("laravel_jobs.toml", include_str!("../../assets/presets/laravel_jobs.toml")),
     ("oban.toml", include_str!("../../assets/presets/oban.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
+    ("quartz.toml", include_str!("../../assets/presets/quartz.toml")),
     ("que.toml", include_str!("../../assets/presets/que.toml")),
     ("river.toml", include_str!("../../assets/presets/river.toml")),
     ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
