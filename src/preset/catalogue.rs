@@ -8,9 +8,10 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 15] = [
+const BUILT_IN_SOURCES: [(&str, &str); 16] = [
     ("delayed_job.toml", include_str!("../../assets/presets/delayed_job.toml")),
     ("good_job.toml", include_str!("../../assets/presets/good_job.toml")),
+    ("hangfire.toml", include_str!("../../assets/presets/hangfire.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
     ("laravel_failed_jobs.toml", include_str!("../../assets/presets/laravel_failed_jobs.toml")),
     ("laravel_jobs.toml", include_str!("../../assets/presets/laravel_jobs.toml")),
