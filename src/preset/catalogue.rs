@@ -8,7 +8,8 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 16] = [
+const BUILT_IN_SOURCES: [(&str, &str); 17] = [
+    ("airflow.toml", include_str!("../../assets/presets/airflow.toml")),
     ("delayed_job.toml", include_str!("../../assets/presets/delayed_job.toml")),
     ("good_job.toml", include_str!("../../assets/presets/good_job.toml")),
     ("hangfire.toml", include_str!("../../assets/presets/hangfire.toml")),
