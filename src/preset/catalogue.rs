@@ -8,15 +8,20 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 17] = [
+const BUILT_IN_SOURCES: [(&str, &str); 22] = [
     ("airflow.toml", include_str!("../../assets/presets/airflow.toml")),
     ("delayed_job.toml", include_str!("../../assets/presets/delayed_job.toml")),
     ("good_job.toml", include_str!("../../assets/presets/good_job.toml")),
     ("hangfire.toml", include_str!("../../assets/presets/hangfire.toml")),
+    ("idempotency_keys.toml", include_str!("../../assets/presets/idempotency_keys.toml")),
+    ("inbox.toml", include_str!("../../assets/presets/inbox.toml")),
+    ("inbox_pascal.toml", include_str!("../../assets/presets/inbox_pascal.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
     ("laravel_failed_jobs.toml", include_str!("../../assets/presets/laravel_failed_jobs.toml")),
     ("laravel_jobs.toml", include_str!("../../assets/presets/laravel_jobs.toml")),
     ("oban.toml", include_str!("../../assets/presets/oban.toml")),
+    ("outbox.toml", include_str!("../../assets/presets/outbox.toml")),
+    ("outbox_debezium.toml", include_str!("../../assets/presets/outbox_debezium.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
     ("quartz.toml", include_str!("../../assets/presets/quartz.toml")),
     ("que.toml", include_str!("../../assets/presets/que.toml")),
