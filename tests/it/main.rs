@@ -31,5 +31,7 @@ mod races;
 mod surroundings;
 mod systems;
 #[cfg(unix)]
+mod trial;
+#[cfg(unix)]
 mod witness;
 mod world;
