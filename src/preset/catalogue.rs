@@ -8,8 +8,10 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 3] = [
+const BUILT_IN_SOURCES: [(&str, &str); 5] = [
+    ("graphile_worker.toml", include_str!("../../assets/presets/graphile_worker.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
+    ("pg_boss.toml", include_str!("../../assets/presets/pg_boss.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
     ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
 ];
