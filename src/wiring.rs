@@ -1,10 +1,13 @@
 //! Settings become adapters, handed on as ports: the only place that knows both sides.
 
 use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
+use crate::adapters::postgres::{self, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
 use crate::adapters::record::{Seals, SqliteRecord};
+use crate::adapters::sql::Address;
 use crate::adapters::sqlite::{self, SqliteSource};
 use crate::adapters::system::{self, SystemClock};
+use crate::config::database::Server;
 use crate::config::kind::Kind;
 use crate::config::settings::SourceSettings;
 use crate::config::{ConfigFault, Database, Settings};
@@ -17,7 +20,7 @@ use crate::ports::provider::Provider;
 use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Source, SourceFault};
-use crate::preset::source::Table;
+use crate::preset::source::{Engine, Table};
 use crate::workflow::Desk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,7 +56,7 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
     let other_kinds = Kind::new(Policy::unconfigured("other"))
         .map_err(|what| ConfigFault::new(what, "Report this: the built-in policy is wrong."))?;
     Ok(Desk {
-        sources: settings.sources.iter().map(source).collect(),
+        sources: settings.sources.iter().map(|settings| source(settings, &environment)).collect(),
         kinds: settings.kinds.clone(),
         other_kinds: Arc::new(other_kinds),
         providers: providers(settings, &environment, &clock)?,
@@ -71,12 +74,26 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
     })
 }
 
-fn source(settings: &SourceSettings) -> Arc<dyn Source> {
+fn source(settings: &SourceSettings, environment: &Environment) -> Arc<dyn Source> {
+    let (name, preset) = (&settings.name, settings.preset.clone());
     match &settings.database {
-        Database::File(path) => {
-            Arc::new(SqliteSource::new(&settings.name, path.clone(), settings.preset.clone()))
+        Database::File(path) => Arc::new(SqliteSource::new(name, path.clone(), preset)),
+        Database::Server(server) => {
+            let address = address(server, environment);
+            match server.engine {
+                Engine::Mysql => todo!(),
+                Engine::Postgres | Engine::Sqlite => Arc::new(PostgresSource::new(name, address, preset)),
+            }
         }
-        Database::Server(_server) => todo!(),
+    }
+}
+
+fn address(server: &Server, environment: &Environment) -> Address {
+    Address {
+        url: server.url.clone(),
+        shown: server.shown.clone(),
+        password: server.secret.clone(),
+        environment: Arc::clone(environment),
     }
 }
 
@@ -87,7 +104,14 @@ fn source(settings: &SourceSettings) -> Arc<dyn Source> {
 pub async fn tables_of(database: &Database) -> Result<Vec<Table>, SourceFault> {
     match database {
         Database::File(path) => sqlite::tables_of(path),
-        Database::Server(_server) => todo!(),
+        Database::Server(server) => {
+            let environment: Environment = Arc::new(system::environment);
+            let address = address(server, &environment);
+            match server.engine {
+                Engine::Mysql => todo!(),
+                Engine::Postgres | Engine::Sqlite => postgres::tables_of(address).await,
+            }
+        }
     }
 }
 

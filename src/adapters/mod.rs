@@ -1,8 +1,10 @@
 //! The world behind the ports: one folder, one port each.
 
 pub mod http;
+pub mod postgres;
 pub mod receipts;
 pub mod record;
+pub mod secret;
 pub mod sql;
 pub mod sqlite;
 pub mod system;

@@ -122,7 +122,9 @@ fn kills_wanted() -> usize {
 fn killed_at_any_instant_each_item_is_decided_once_and_on_record() {
     let (mut counts, mut seed) = (Counts::default(), SEED);
     // Where few kills fell in the places of interest, some more are given: how fast a machine is decides on that.
-    while counts.kills() < kills_wanted() || (!counts.fell_well(kills_wanted()) && counts.kills() < 4 * kills_wanted()) {
+    while counts.kills() < kills_wanted()
+        || (!counts.fell_well(kills_wanted()) && counts.kills() < 4 * kills_wanted())
+    {
         let kills_left = AtomicUsize::new(kills_wanted().saturating_sub(counts.kills()).max(10));
         std::thread::scope(|scope| {
             let kills_left = &kills_left;
@@ -135,7 +137,10 @@ fn killed_at_any_instant_each_item_is_decided_once_and_on_record() {
         seed += ROUNDS_SIDE_BY_SIDE;
     }
     println!("seed {SEED}: {}", counts.line());
-    assert!(counts.fell_well(kills_wanted()), "too few fell between intent and outcome, or after the row was written");
+    assert!(
+        counts.fell_well(kills_wanted()),
+        "too few fell between intent and outcome, or after the row was written"
+    );
 }
 
 /// Kills whole rounds until none are left to give.

@@ -20,10 +20,10 @@ mod request;
 mod secret;
 pub mod webhook;
 
+pub use crate::adapters::secret::Environment;
 pub use client::install_tls;
 pub use endpoint::Endpoint;
 pub use provider::HttpProvider;
-pub use secret::Environment;
 pub use webhook::Webhook;
 
 #[cfg(test)]

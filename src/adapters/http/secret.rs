@@ -1,5 +1,6 @@
 //! The secret of a provider: read at the first question, never shown.
 
+use crate::adapters::secret::Environment;
 use crate::domain::cell::hex;
 use crate::domain::evidence::{Effect, Fault, FaultKind};
 use crate::domain::mask::{MASK, mask_secret, mask_text};
@@ -10,13 +11,8 @@ use base64::prelude::{BASE64_STANDARD_NO_PAD as STANDARD_NO_PAD, BASE64_URL_SAFE
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-/// How environment variables are looked up: handed in, so that nothing here reads the process's own.
-pub type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
-
-/// A file with more than this is no secret.
-const SECRET_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// Fewer bytes of a secret give nothing away, and may be anything.
 const BEGINNING_BYTES_MIN: usize = 4;
 
@@ -120,20 +116,7 @@ impl SecretKeeper {
         let Some(place) = &self.place else {
             return Err(fault("the configuration names no secret for this provider".to_owned()));
         };
-        let found = match place {
-            SecretPlace::Env(name) => (self.environment)(name),
-            SecretPlace::File(path) => {
-                let size = std::fs::metadata(path).map(|data| data.len());
-                match size {
-                    Ok(size) if size <= SECRET_FILE_BYTES_MAX => std::fs::read_to_string(path).ok(),
-                    _ => None,
-                }
-            }
-        };
-        let secret = found.map(|text| text.trim_end_matches(['\r', '\n']).to_owned()).unwrap_or_default();
-        if secret.is_empty() {
-            return Err(fault(format!("the secret is missing: {place} is not set, empty or not readable")));
-        }
+        let secret = crate::adapters::secret::read(place, &self.environment).map_err(fault)?;
         if secret.bytes().any(|byte| !(b' '..=b'~').contains(&byte)) {
             return Err(fault(format!("the secret in {place} has characters that no header can carry")));
         }

@@ -1,7 +1,8 @@
 //! Escalations as one declared POST, sent once.
 
 use crate::adapters::http::client::{self, Tried, Way, exchange};
-use crate::adapters::http::secret::{Environment, SecretKeeper};
+use crate::adapters::http::secret::SecretKeeper;
+use crate::adapters::secret::Environment;
 use crate::domain::cell::hex;
 use crate::domain::text::{clean_cut, escape_bytes};
 use crate::ports::escalation::{Escalation, Notice};

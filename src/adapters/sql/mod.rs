@@ -1,13 +1,16 @@
 //! What the sources of all engines share: the SQL that a mapping becomes, and what its rows become.
 
+mod address;
 mod decide;
 pub mod decisions_table;
+pub mod health;
 pub mod key;
 mod pick;
 mod rows;
 mod spell;
 mod times;
 
+pub use address::Address;
 pub use decide::{is_as_seen, plan};
 pub use pick::{Known, Picked, pick};
 pub use rows::{Named, item_of, state_of};

@@ -1,0 +1,90 @@
+//! Writing a decision: compare and set, in one transaction that sees one snapshot. A row that somebody else wrote since
+//! that snapshot cannot be written: the server refuses it, whatever the statements compare.
+
+use super::Inner;
+use super::connect::Lent;
+use super::fault::is_overtaken;
+use super::look::look;
+use super::query::{bound, check_decisions_table, read_row};
+use crate::adapters::sql::{Sql, is_as_seen, plan};
+use crate::domain::decision::Choice;
+use crate::domain::item::Row;
+use crate::ports::source::{Applied, Change, PlannedStatement, SourceFault, SourceFaultKind};
+use crate::preset::source::Engine;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Error};
+
+/// Carries out a choice.
+pub(super) async fn apply(inner: &Inner, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
+    let lent = inner.place.to_read().await?;
+    let picked = lent_look(inner, &lent).await;
+    let picked = lent.ended(picked)?;
+    let sql = picked.sql(Engine::Postgres);
+    let planned = plan(&sql, choice, change).map_err(|unsupported| {
+        inner.place.fault_of(SourceFaultKind::Mismatch, &unsupported.0, "Escalate it, or see the preset.")
+    })?;
+    let client = inner.place.to_write().await?;
+    if let Some(table) = &picked.mapping.decisions_table {
+        check_decisions_table(inner, &client, table).await?;
+    }
+    match write(&sql, &client, change, &planned).await {
+        Ok(applied) => Ok(applied),
+        // Somebody else was first, and nothing of ours was written: the row as it is now is theirs.
+        Err((fault, _)) if is_overtaken(&fault) => {
+            drop(client.batch_execute("ROLLBACK").await);
+            let now = read_now(&sql, &client, change).await.map_err(|fault| inner.place.fault(&fault))?;
+            Ok(Applied::Changed(now))
+        }
+        Err((fault, committing)) => {
+            // A commit that the server answered with an error wrote nothing; one whose answer was lost may have.
+            let may_have_written = committing && fault.code().is_none();
+            Err(SourceFault { may_have_written, ..inner.place.fault(&fault) })
+        }
+    }
+}
+
+async fn lent_look(
+    inner: &Inner,
+    lent: &Lent,
+) -> Result<std::sync::Arc<crate::adapters::sql::Picked>, SourceFault> {
+    look(inner, lent).await
+}
+
+async fn read_now(sql: &Sql<'_>, client: &Client, change: &Change) -> Result<Option<Row>, Error> {
+    read_row(sql, client, &change.key.parts).await
+}
+
+/// The server's error, and whether it came from the commit itself.
+type WriteFault = (Error, bool);
+
+async fn write(
+    sql: &Sql<'_>,
+    client: &Client,
+    change: &Change,
+    planned: &[PlannedStatement],
+) -> Result<Applied, WriteFault> {
+    let before_commit = |fault| (fault, false);
+    client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE").await.map_err(before_commit)?;
+    let before = read_now(sql, client, change).await.map_err(before_commit)?;
+    let Some(before) = before.clone().filter(|row| is_as_seen(sql.mapping, row, &change.seen)) else {
+        client.batch_execute("ROLLBACK").await.map_err(before_commit)?;
+        return Ok(Applied::Changed(before));
+    };
+    for (at, statement) in planned.iter().enumerate() {
+        let found = run(client, statement).await.map_err(before_commit)?;
+        if !statement.rows.fits(found) {
+            client.batch_execute("ROLLBACK").await.map_err(before_commit)?;
+            return Ok(Applied::WrongCount { statement: at + 1, expected: statement.rows, found });
+        }
+    }
+    let after = read_now(sql, client, change).await.map_err(before_commit)?;
+    client.batch_execute("COMMIT").await.map_err(|fault| (fault, true))?;
+    Ok(Applied::Written { before, after })
+}
+
+/// Runs a statement. A query's rows stand for the count: it may look for a lock, or call a function.
+async fn run(client: &Client, planned: &PlannedStatement) -> Result<u64, Error> {
+    let (spelled, values) = bound(&planned.sql, &planned.parameters);
+    let parameters: Vec<&(dyn ToSql + Sync)> = values.iter().map(|one| one as &(dyn ToSql + Sync)).collect();
+    client.execute(&spelled, &parameters).await
+}

@@ -1,0 +1,234 @@
+//! Connecting: what the address, the environment and the password file add up to; the few connections that are kept; and
+//! telling the server to stop when nobody waits any more.
+
+use super::fault::{fault_of, fault_of_sql};
+use super::passfile;
+use super::tls::{self, Tls};
+use crate::adapters::secret::Environment;
+use crate::adapters::sql::{Address, quoted};
+use crate::domain::moment::parse_duration;
+use crate::ports::source::{SourceFault, SourceFaultKind};
+use crate::preset::source::Engine;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Client, Config, Error};
+
+/// How long a connection may take to come about.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+/// How long one query may read, where the address does not say it.
+const READ_MAX: Duration = Duration::from_secs(60);
+/// How long a decision may wait for a row that somebody holds, and each of its statements may take.
+const LOCK_WAITS_MAX: Duration = Duration::from_secs(10);
+/// How many connections are kept for the next read.
+const IDLE_MAX: usize = 3;
+/// Parameters of an address that are ours or that the driver does not know.
+const OWN: [&str; 5] = ["schema", "sslmode", "sslrootcert", "statement_timeout", "passfile"];
+/// The sessions' way of spelling: values are read as text and must be spelled the same for everybody.
+const SPELLING: &str = "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'iso_8601'; \
+     SET extra_float_digits = 1; SET bytea_output = 'hex'; SET standard_conforming_strings = on";
+
+/// A database on a server, and the connections that are kept to it.
+#[derive(Debug)]
+pub(super) struct Place {
+    address: Address,
+    idle: Arc<Mutex<Vec<Client>>>,
+}
+
+/// How a server is connected to.
+struct Way {
+    config: Config,
+    tls: Tls,
+    schema: Option<String>,
+    read_max: Duration,
+}
+
+impl Place {
+    pub(super) fn new(address: Address) -> Self {
+        Self { address, idle: Arc::default() }
+    }
+
+    /// Where it is, without a password.
+    pub(super) fn shown(&self) -> &str {
+        &self.address.shown
+    }
+
+    pub(super) fn fault(&self, fault: &Error) -> SourceFault {
+        fault_of_sql(self.shown(), fault)
+    }
+
+    pub(super) fn fault_of(&self, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
+        fault_of(self.shown(), kind, what, do_next)
+    }
+
+    /// A session that cannot write: one that was kept, or a new one.
+    pub(super) async fn to_read(&self) -> Result<Lent, SourceFault> {
+        let (way, kept) = (self.way()?, self.kept());
+        let client = match kept {
+            Some(client) => client,
+            None => {
+                let client = self.connect(&way).await?;
+                let read_max = way.read_max.as_millis();
+                let reading = format!(
+                    "{SPELLING}; SET default_transaction_read_only = on; SET statement_timeout = {read_max}; \
+                     SET idle_in_transaction_session_timeout = {read_max}"
+                );
+                client.batch_execute(&reading).await.map_err(|fault| self.fault(&fault))?;
+                client
+            }
+        };
+        Ok(Lent { client: Some(client), idle: Arc::clone(&self.idle), tls: way.tls })
+    }
+
+    /// A session for one decision.
+    pub(super) async fn to_write(&self) -> Result<Client, SourceFault> {
+        let client = self.connect(&self.way()?).await?;
+        let waits_max = LOCK_WAITS_MAX.as_millis();
+        let writing =
+            format!("{SPELLING}; SET lock_timeout = {waits_max}; SET statement_timeout = {}", waits_max * 3);
+        client.batch_execute(&writing).await.map_err(|fault| self.fault(&fault))?;
+        Ok(client)
+    }
+
+    /// A connection that is kept and still stands.
+    fn kept(&self) -> Option<Client> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|client| !client.is_closed());
+        idle.pop()
+    }
+
+    async fn connect(&self, way: &Way) -> Result<Client, SourceFault> {
+        let (client, connection) =
+            way.config.connect(way.tls.clone()).await.map_err(|fault| self.fault(&fault))?;
+        // It ends by itself once its client is dropped; what it died of is told to whoever uses the client.
+        drop(tokio::spawn(async move { drop(connection.await) }));
+        if let Some(schema) = &way.schema {
+            let path = format!("SET search_path = {}", quoted(Engine::Postgres, schema));
+            client.batch_execute(&path).await.map_err(|fault| self.fault(&fault))?;
+        }
+        Ok(client)
+    }
+
+    /// What the address, the environment and the password file add up to, as libpq does it.
+    fn way(&self) -> Result<Way, SourceFault> {
+        let odd = |what: String| {
+            self.fault_of(
+                SourceFaultKind::Mismatch,
+                &what,
+                "Write postgres://USER@HOST:PORT/DATABASE?sslmode=…; docs/sources.md explains each part.",
+            )
+        };
+        let (url, own) = self.address.split(&OWN).map_err(|what| odd(format!("is no address ({what})")))?;
+        let own = |name: &str| own.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let mut config: Config =
+            url.as_str().parse().map_err(|fault: Error| odd(format!("is no address ({fault})")))?;
+        let environment = &self.address.environment;
+        fill(&mut config, environment).map_err(odd)?;
+        let mode = own("sslmode").map(str::to_owned).or_else(|| environment("PGSSLMODE"));
+        let roots = own("sslrootcert").map(str::to_owned).or_else(|| environment("PGSSLROOTCERT"));
+        let (ssl_mode, tls) = tls::of(mode.as_deref().unwrap_or("prefer"), roots.as_deref()).map_err(odd)?;
+        let is_socket = matches!(config.get_hosts(), [Host::Unix(_), ..]);
+        config.ssl_mode(if is_socket { SslMode::Disable } else { ssl_mode });
+        if let Some(password) = self.address.password().map_err(odd)? {
+            config.password(password);
+        } else if config.get_password().is_none() {
+            let passfile = own("passfile").map(str::to_owned);
+            if let Some(password) = passfile::password(&config, passfile, environment) {
+                config.password(password);
+            }
+        }
+        let read_max = match own("statement_timeout") {
+            Some(text) => parse_duration(text).map_err(odd)?.to_std().unwrap_or(READ_MAX),
+            None => READ_MAX,
+        };
+        Ok(Way { config, tls, schema: own("schema").map(str::to_owned), read_max })
+    }
+}
+
+/// What the address leaves open: the environment's word, else the platform's.
+fn fill(config: &mut Config, environment: &Environment) -> Result<(), String> {
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        let host = environment("PGHOST").unwrap_or_else(|| {
+            let socket = "/var/run/postgresql";
+            if Path::new(socket).is_dir() { socket.to_owned() } else { "localhost".to_owned() }
+        });
+        config.host(&host);
+    }
+    if config.get_ports().is_empty()
+        && let Some(port) = environment("PGPORT")
+    {
+        config.port(port.parse().map_err(|_| format!("$PGPORT is `{port}`, which is no port"))?);
+    }
+    if config.get_user().is_none() {
+        config.user(environment("PGUSER").unwrap_or_else(crate::adapters::system::login));
+    }
+    if config.get_dbname().is_none() {
+        let name = environment("PGDATABASE").or_else(|| config.get_user().map(str::to_owned));
+        config.dbname(name.unwrap_or_default());
+    }
+    if config.get_password().is_none()
+        && let Some(password) = environment("PGPASSWORD")
+    {
+        config.password(password);
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT_MAX);
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("unstuck");
+    }
+    Ok(())
+}
+
+/// A connection that was lent. Dropped in the middle of a query, it tells the server to stop.
+pub(super) struct Lent {
+    client: Option<Client>,
+    idle: Arc<Mutex<Vec<Client>>>,
+    tls: Tls,
+}
+
+impl Lent {
+    pub(super) fn client(&self) -> &Client {
+        self.client.as_ref().expect("it is there until it is given back")
+    }
+
+    /// Gives it back: nothing runs on it.
+    pub(super) fn done(mut self) {
+        if let Some(client) = self.client.take().filter(|client| !client.is_closed()) {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < IDLE_MAX {
+                idle.push(client);
+            }
+        }
+    }
+
+    /// Gives it back after work that went well; after a fault the connection is not used again.
+    pub(super) fn ended<T>(mut self, result: Result<T, SourceFault>) -> Result<T, SourceFault> {
+        match result {
+            Ok(value) => {
+                self.done();
+                Ok(value)
+            }
+            Err(fault) => {
+                self.client.take();
+                Err(fault)
+            }
+        }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let (Some(client), Ok(runtime)) = (self.client.take(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let (token, tls) = (client.cancel_token(), self.tls.clone());
+        // The client is kept until then: the server must not take the request for another session's.
+        drop(runtime.spawn(async move {
+            // A server that does not hear it stops by itself at the statement's time-out.
+            drop(token.cancel_query(tls).await);
+            drop(client);
+        }));
+    }
+}

@@ -1,0 +1,124 @@
+//! What `doctor` looks at in a PostgreSQL source.
+
+use super::Inner;
+use super::connect::Lent;
+use super::look::{hidden, look, tables};
+use super::query::{check_decisions_table, rows, scan};
+use super::value::cell_at;
+use crate::adapters::sql::health::{self, STATUSES_MAX, bad, doubtful, good};
+use crate::adapters::sql::{Held, Picked, state_of};
+use crate::domain::cell::Cell;
+use crate::domain::text::clean_cut;
+use crate::ports::source::{Examined, Wanted};
+use crate::preset::source::Engine;
+use tokio_postgres::Error;
+
+/// Looks at server, table, statuses, times and rights.
+pub(super) async fn examine(inner: &Inner) -> Vec<Examined> {
+    let mut lines = Vec::new();
+    let lent = match inner.place.to_read().await {
+        Ok(lent) => lent,
+        Err(fault) => return vec![bad("server", &fault)],
+    };
+    match server(&lent).await {
+        Ok(told) => lines.push(good("server", told)),
+        Err(fault) => lines.push(bad("server", &inner.place.fault(&fault))),
+    }
+    match look(inner, &lent).await {
+        Ok(picked) => lines.extend(of_tables(inner, &lent, &picked).await),
+        Err(fault) => {
+            lines.push(bad("table", &fault));
+            lines.extend(tables(&lent, None).await.ok().map(|tables| health::tables(&tables)));
+        }
+    }
+    lent.done();
+    lines
+}
+
+async fn server(lent: &Lent) -> Result<String, Error> {
+    let query = "SELECT current_setting('server_version'), current_user::text, current_database()::text, \
+                 coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false), pg_is_in_recovery()";
+    let row = lent.client().query_one(query, &[]).await?;
+    let (version, user, database): (String, String, String) =
+        (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    let tls = if row.try_get(3)? { "with TLS" } else { "without TLS" };
+    let replica = if row.try_get(4)? { "; a replica: no decision can be written" } else { "" };
+    Ok(format!("PostgreSQL {version}, {user} in {database}, {tls}{replica}"))
+}
+
+async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined> {
+    let mapping = &picked.mapping;
+    let there = tables(lent, Some(&inner.known.preset.tables())).await.unwrap_or_default();
+    let own =
+        there.iter().find(|table| table.name == mapping.table && table.is_in(mapping.schema.as_deref()));
+    let mut lines = Vec::new();
+    let columns = own.map(|table| table.columns.clone()).unwrap_or_default();
+    lines.push(health::columns(&mapping.table, &columns));
+    if !mapping.variant.is_empty() {
+        lines.push(good("variant", mapping.variant.to_string()));
+    }
+    lines.push(statuses(lent, picked).await);
+    let wanted = Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000 };
+    lines.push(match scan(inner, lent, &wanted, None).await {
+        Ok(page) => health::times(&page),
+        Err(fault) => bad("times", &fault),
+    });
+    lines.push(rights(inner, lent, picked).await);
+    for (table, _) in hidden(lent, mapping, &there).await.unwrap_or_default() {
+        let table = clean_cut(&table, 80);
+        lines.push(doubtful(
+            "hidden rows",
+            format!("row-level security is on for `{table}`: this role sees only what a policy lets it see"),
+        ));
+    }
+    if let Some(table) = &mapping.decisions_table {
+        lines.push(match check_decisions_table(inner, lent.client(), table).await {
+            Ok(()) => good("decisions table", format!("`{}` is there", clean_cut(table, 80))),
+            Err(fault) => bad("decisions table", &fault),
+        });
+    }
+    lines.push(good("clock", "the server's own"));
+    lines
+}
+
+async fn statuses(lent: &Lent, picked: &Picked) -> Examined {
+    let sql = picked.sql(Engine::Postgres);
+    let query = format!(
+        "SELECT {}::text, {}, count(*) FROM {} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT {STATUSES_MAX}",
+        sql.quoted(&picked.mapping.status),
+        sql.state(),
+        sql.from(),
+    );
+    let read = async {
+        let mut found = Vec::new();
+        for row in rows(lent.client(), &query, &[]).await? {
+            let state: Option<i32> = row.try_get(1)?;
+            let state = state.and_then(|number| state_of(&Cell::Integer(number.into())));
+            found.push((cell_at(&row, 0, Held::Text)?, state, row.try_get(2)?));
+        }
+        Ok(found)
+    };
+    match read.await {
+        Ok(found) => health::statuses(&found),
+        Err(fault) => {
+            let fault: Error = fault;
+            doubtful("statuses", super::fault::told(&fault))
+        }
+    }
+}
+
+/// Whether this role may write the table.
+async fn rights(inner: &Inner, lent: &Lent, picked: &Picked) -> Examined {
+    let table = picked.sql(Engine::Postgres).table();
+    let query = "SELECT has_table_privilege($1::text, 'UPDATE'), has_table_privilege($1::text, 'DELETE')";
+    let late = picked.mapping.decisions.late_writer.as_str();
+    match lent.client().query_one(query, &[&table]).await {
+        Ok(row) => match (row.try_get(0), row.try_get(1)) {
+            (Ok(true), Ok(true)) => {
+                good("decisions", format!("can be written; a worker that comes back late is {late}"))
+            }
+            _ => doubtful("decisions", "this role may not UPDATE and DELETE: decisions will be refused"),
+        },
+        Err(fault) => bad("decisions", &inner.place.fault(&fault)),
+    }
+}

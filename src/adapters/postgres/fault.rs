@@ -1,0 +1,134 @@
+//! What PostgreSQL's errors mean, each with what to do.
+
+use crate::domain::text::clean_cut;
+use crate::ports::source::{SourceFault, SourceFaultKind};
+use std::error::Error as _;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+/// A fault about a database.
+pub(super) fn fault_of(place: &str, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
+    SourceFault {
+        kind,
+        what: format!("{place}: {what}"),
+        do_next: do_next.to_owned(),
+        may_have_written: false,
+    }
+}
+
+/// The server's own words, or the driver's with what lies behind them.
+pub(super) fn told(fault: &Error) -> String {
+    let words = match fault.as_db_error() {
+        Some(told) => match told.detail() {
+            Some(detail) => format!("{}: {detail}", told.message()),
+            None => told.message().to_owned(),
+        },
+        None => match fault.source() {
+            Some(source) => source.to_string(),
+            None => fault.to_string(),
+        },
+    };
+    clean_cut(&words.replace('\n', " "), 240)
+}
+
+/// What an error means.
+pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
+    use SourceFaultKind::{Broken, Busy, Interrupted, Mismatch, Unreachable};
+    let told = told(fault);
+    let Some(code) = fault.code() else {
+        return if fault.is_closed() {
+            fault_of(
+                place,
+                Broken,
+                "the connection was lost while it was used",
+                "Scan again: it is connected to anew.",
+            )
+        } else {
+            fault_of(
+                place,
+                Unreachable,
+                &format!("cannot be reached ({told})"),
+                "Check host, port and network, and that the server runs.",
+            )
+        };
+    };
+    let (kind, what, do_next) = match code.code() {
+        "28P01" | "28000" => (
+            Unreachable,
+            format!("the server refuses the login ({told})"),
+            "Check user and password: in the address, `secret_env`, `secret_file`, $PGPASSWORD or ~/.pgpass; and the server's pg_hba.conf.",
+        ),
+        "3D000" => (Unreachable, told, "Check the database's name in the address."),
+        "53300" => (
+            Unreachable,
+            format!("the server takes no more connections ({told})"),
+            "Try again, or close some.",
+        ),
+        "57P01" | "57P02" | "57P03" => (
+            Broken,
+            format!("the server is stopping or starting ({told})"),
+            "Scan again once it is up: it is connected to anew.",
+        ),
+        "42501" => (
+            Mismatch,
+            format!("the role lacks a right ({told})"),
+            "GRANT it: SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.",
+        ),
+        "42P01" | "3F000" => (
+            Mismatch,
+            format!("a table that the preset reads is not there ({told})"),
+            "Name table and schema in the configuration; `unstuck doctor` lists those there are.",
+        ),
+        "25006" => (
+            Unreachable,
+            format!("cannot be written: it is a replica, or opened to read only ({told})"),
+            "Decide on the primary server.",
+        ),
+        "57014" if told.contains("statement timeout") => (
+            Busy,
+            "the query took too long and was stopped".to_owned(),
+            "Add an index on the status, or allow more: ?statement_timeout=5m in the address.",
+        ),
+        "57014" => (Interrupted, "reading was stopped".to_owned(), "Scan again."),
+        "55P03" => (
+            Busy,
+            "the row is held by another session for too long".to_owned(),
+            "Try again; if it stays held, find who holds it in pg_stat_activity.",
+        ),
+        "53100" => (Broken, format!("the server's disk is full ({told})"), "Make room, then try again."),
+        _ if code.code().starts_with("23") => (
+            Mismatch,
+            format!("cannot be written ({told})"),
+            "The database itself refuses this change: read its words (a duplicate may be live already), or escalate.",
+        ),
+        _ if code.code().starts_with("08") => {
+            (Unreachable, format!("cannot be reached ({told})"), "Check host, port and network.")
+        }
+        other => (
+            Mismatch,
+            format!("cannot be read or written as its preset says ({told}, {other})"),
+            "`unstuck doctor` shows the table's columns beside the preset's.",
+        ),
+    };
+    fault_of(place, kind, &what, do_next)
+}
+
+/// Whether a value was simply none of its column's type: a key that no row can have.
+pub(super) fn is_no_such_value(fault: &Error) -> bool {
+    fault.code().is_some_and(|code| {
+        [
+            SqlState::INVALID_TEXT_REPRESENTATION,
+            SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
+            SqlState::INVALID_DATETIME_FORMAT,
+            SqlState::DATETIME_FIELD_OVERFLOW,
+        ]
+        .contains(code)
+    })
+}
+
+/// Whether somebody else wrote what this transaction saw.
+pub(super) fn is_overtaken(fault: &Error) -> bool {
+    fault.code().is_some_and(|code| {
+        [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code)
+    })
+}

@@ -1,0 +1,122 @@
+//! What a database's catalogue shows: its tables, which shape of the preset fits, and whether rows are hidden.
+
+use super::Inner;
+use super::connect::Lent;
+use super::value::held_by;
+use crate::adapters::sql::{Column, Picked, pick};
+use crate::domain::text::clean;
+use crate::ports::source::{SourceFault, SourceFaultKind};
+use crate::preset::source::{Engine, Mapping, Table};
+use std::sync::Arc;
+use tokio_postgres::Error;
+
+/// Every table and view that is an application's, with the types in the database's own words. Partitions are read through
+/// their parent.
+const TABLES: &str = "
+SELECT n.nspname, c.relname, pg_table_is_visible(c.oid), a.attname, format_type(a.atttypid, NULL)
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_toast%'
+   AND n.nspname NOT LIKE 'pg\\_temp%' AND ($1::text[] IS NULL OR c.relname = ANY ($1::text[]))
+ ORDER BY n.nspname, c.relname, a.attnum";
+
+/// The tables of a database: all of them, or those of some names.
+pub(super) async fn tables(lent: &Lent, names: Option<&[&str]>) -> Result<Vec<Table>, Error> {
+    let mut tables: Vec<Table> = Vec::new();
+    for row in lent.client().query(TABLES, &[&names]).await? {
+        let (schema, name): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+        let column = (row.try_get(3)?, row.try_get(4)?);
+        match tables.last_mut() {
+            Some(table) if table.schema == schema && table.name == name => table.columns.push(column),
+            _ => {
+                tables.push(Table { schema, name, is_first: row.try_get(2)?, columns: vec![column] });
+            }
+        }
+    }
+    Ok(tables)
+}
+
+/// Chooses the preset's shape and reads the columns of its items.
+pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, SourceFault> {
+    let (place, preset) = (&inner.place, &inner.known.preset);
+    let names = preset.tables();
+    let all = tables(lent, Some(&names)).await.map_err(|fault| place.fault(&fault))?;
+    let schema = preset.variants.iter().find_map(|variant| variant.schema.as_deref());
+    let there: Vec<Table> = all.into_iter().filter(|table| table.is_in(schema)).collect();
+    let mapping = pick(preset, Engine::Postgres, &there)
+        .map_err(|(kind, what, do_next)| place.fault_of(kind, &what, do_next))?;
+    if !there.iter().any(|table| table.name == mapping.table) {
+        return Err(place.fault_of(
+            SourceFaultKind::Mismatch,
+            &format!("has no table `{}`", clean(&mapping.table)),
+            "Name table and schema in the configuration; `unstuck doctor` lists those there are.",
+        ));
+    }
+    check_hidden(inner, lent, &mapping, &there).await?;
+    let mut picked = Picked { columns: Vec::new(), mapping };
+    let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Postgres).from());
+    let statement = lent.client().prepare(&sql).await.map_err(|fault| place.fault(&fault))?;
+    picked.columns = statement
+        .columns()
+        .iter()
+        .map(|column| Column { name: column.name().into(), held: held_by(column.type_()) })
+        .collect();
+    let sql = picked.sql(Engine::Postgres);
+    let missing: Vec<String> =
+        sql.missing().into_iter().map(|column| format!("`{}`", clean(column))).collect();
+    if !missing.is_empty() {
+        let table = clean(&picked.mapping.table);
+        return Err(place.fault_of(
+            SourceFaultKind::Mismatch,
+            &format!("table `{table}` has no column {}", missing.join(", ")),
+            "Map the columns in the configuration; `unstuck doctor` lists those there are.",
+        ));
+    }
+    Ok(inner.known.keep(picked))
+}
+
+/// Tables with row-level security that counts for this role: whether any policy lets it see rows.
+const HIDDEN: &str = "
+SELECT c.relname, EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polcmd IN ('r', '*')
+                           AND (p.polroles = '{0}' OR EXISTS (SELECT 1 FROM unnest(p.polroles) AS r(oid)
+                                                              WHERE pg_has_role(r.oid, 'MEMBER'))))
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relname = ANY ($1::text[]) AND n.nspname = ANY ($2::text[]) AND row_security_active(c.oid)";
+
+/// Row-level security hides rows without a word: "nothing found" would then prove nothing.
+async fn check_hidden(
+    inner: &Inner,
+    lent: &Lent,
+    mapping: &Mapping,
+    there: &[Table],
+) -> Result<(), SourceFault> {
+    let hidden = hidden(lent, mapping, there).await.map_err(|fault| inner.place.fault(&fault))?;
+    match hidden.iter().find(|(_, has_policy)| !has_policy) {
+        None => Ok(()),
+        Some((table, _)) => Err(inner.place.fault_of(
+            SourceFaultKind::Unreachable,
+            &format!("row-level security hides every row of `{}` from this role", clean(table)),
+            "Connect as the table's owner or a role with BYPASSRLS, or CREATE POLICY for this one.",
+        )),
+    }
+}
+
+/// The tables whose rows this role may not see all of, each with whether a policy lets it see some.
+pub(super) async fn hidden(
+    lent: &Lent,
+    mapping: &Mapping,
+    there: &[Table],
+) -> Result<Vec<(String, bool)>, Error> {
+    let schemas: Vec<&str> = there.iter().map(|table| table.schema.as_str()).collect();
+    // Only those that are read: a preset may look at others only to tell its shapes apart.
+    let is_read = |name: &str| {
+        name == mapping.table || mapping.select.as_ref().is_some_and(|select| select.contains(name))
+    };
+    let names: Vec<&str> =
+        there.iter().map(|table| table.name.as_str()).filter(|name| is_read(name)).collect();
+    let rows = lent.client().query(HIDDEN, &[&names, &schemas]).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}

@@ -1,0 +1,250 @@
+//! What is read of a PostgreSQL database.
+
+use super::Inner;
+use super::connect::Lent;
+use super::fault::is_no_such_value;
+use super::look::look;
+use super::value::{Bound, cell_at};
+use crate::adapters::sql::{
+    Held, Named, PREFILTER_SLACK, Picked, Sql, decisions_table, item_of, key, state_of,
+};
+use crate::domain::cell::Cell;
+use crate::domain::item::{Item, ItemKey, Row, State};
+use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
+use crate::preset::source::{Engine, positional};
+use chrono::{DateTime, Utc};
+use std::sync::Arc;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Error};
+use uuid::Uuid;
+
+const ENGINE: Engine = Engine::Postgres;
+
+/// Values by the names that a statement calls them.
+pub(super) type Values = [(String, Cell)];
+
+/// A statement as the server wants it, and the values in that order.
+pub(super) fn bound(sql: &str, values: &Values) -> (String, Vec<Bound>) {
+    let (spelled, names) = positional(sql, ENGINE);
+    let value = |name: &String| values.iter().find(|(known, _)| known == name).map(|(_, cell)| cell.clone());
+    (spelled, names.iter().map(|name| Bound(value(name).unwrap_or(Cell::Null))).collect())
+}
+
+/// The rows of a query with named values.
+pub(super) async fn rows(
+    client: &Client,
+    sql: &str,
+    values: &Values,
+) -> Result<Vec<tokio_postgres::Row>, Error> {
+    let (spelled, bound) = bound(sql, values);
+    let parameters: Vec<&(dyn ToSql + Sync)> = bound.iter().map(|one| one as &(dyn ToSql + Sync)).collect();
+    client.query(&spelled, &parameters).await
+}
+
+/// The source's own clock, which goes on within a transaction.
+pub(super) async fn clock_of(client: &Client) -> Result<DateTime<Utc>, Error> {
+    let row = client.query_one("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8", &[]).await?;
+    Ok(DateTime::from_timestamp_micros(row.try_get(0)?).unwrap_or_default())
+}
+
+/// One page of candidates, after the last one's key.
+pub(super) async fn scan(
+    inner: &Inner,
+    lent: &Lent,
+    wanted: &Wanted,
+    after: Option<&Cursor>,
+) -> Result<Page, SourceFault> {
+    // A scan that goes on goes on with the shape that it began with.
+    let picked = match (after, inner.known.picked()) {
+        (Some(_), Some(picked)) => picked,
+        _ => look(inner, lent).await?,
+    };
+    let read = async {
+        let source_now = clock_of(lent.client()).await?;
+        let sql = picked.sql(ENGINE);
+        let after = match after {
+            Some(Cursor::After(parts)) => key::values(parts),
+            Some(Cursor::Rows { .. }) | None => Vec::new(),
+        };
+        let query = scan_sql(&sql, wanted, source_now, after.len());
+        let found = rows(lent.client(), &query, &after).await?;
+        let (names, _) = sql.selection();
+        let items = found
+            .iter()
+            .map(|row| Ok(item_at(inner, &picked, &names, row)?.0))
+            .collect::<Result<Vec<Item>, Error>>()?;
+        let is_full = found.len() == wanted.page_items_max;
+        let next = items.last().filter(|_| is_full).map(|last| Cursor::After(last.key.parts.clone()));
+        Ok(Page { items, next, source_now })
+    };
+    read.await.map_err(|fault: Error| inner.place.fault(&fault))
+}
+
+/// The query of one page: `:k1`… are the key after which it begins.
+pub(super) fn scan_sql(sql: &Sql<'_>, wanted: &Wanted, now: DateTime<Utc>, after_parts: usize) -> String {
+    let cutoff = now - wanted.running_older_than + PREFILTER_SLACK;
+    let (_, selected) = sql.selection();
+    let key: Vec<String> = sql.mapping.key.iter().map(|column| sql.quoted(column)).collect();
+    let key = key.join(", ");
+    let places: Vec<String> = (1..=after_parts).map(|at| format!(":k{at}")).collect();
+    let after =
+        if places.is_empty() { String::new() } else { format!("({key}) > ({}) AND ", places.join(", ")) };
+    format!(
+        "SELECT {selected} FROM {} WHERE {after}({}) ORDER BY {key} LIMIT {}",
+        sql.from(),
+        sql.candidates(cutoff, now),
+        wanted.page_items_max
+    )
+}
+
+/// The item of a row that was selected as [`Sql::selection`] says, and its state where a rule fits.
+fn item_at(
+    inner: &Inner,
+    picked: &Picked,
+    names: &[Arc<str>],
+    row: &tokio_postgres::Row,
+) -> Result<(Item, Option<State>), Error> {
+    let sql = picked.sql(ENGINE);
+    let is_field = |name: &str| picked.mapping.fields.iter().any(|(field, _)| field == name);
+    let mut cells = Vec::with_capacity(names.len());
+    for (at, name) in names.iter().enumerate() {
+        let held = if is_field(name) { Held::Text } else { sql.held(name) };
+        cells.push((Arc::clone(name), cell_at(row, at, held)?));
+    }
+    let error_held = match picked.mapping.error.as_deref().map(|column| sql.held(column)) {
+        Some(Held::Bytes) => Held::Bytes,
+        _ => Held::Text,
+    };
+    let error = cell_at(row, names.len(), error_held)?;
+    let state: Option<i32> = row.try_get(names.len() + 1)?;
+    let state = state.and_then(|number| state_of(&Cell::Integer(number.into())));
+    let name = &inner.known.facts().name;
+    // A status that no rule names needs no decision of ours.
+    let item = item_of(name, &picked.mapping, Named { cells }, error, state.unwrap_or(State::Pending));
+    Ok((item, state))
+}
+
+/// One item by what a person typed as its key.
+pub(super) async fn read(inner: &Inner, lent: &Lent, typed: &str) -> Result<Option<Reading>, SourceFault> {
+    let picked = look(inner, lent).await?;
+    let mut readings: Vec<Reading> = Vec::new();
+    for parts in key::meanings(&picked.sql(ENGINE), typed) {
+        match read_by_parts(inner, &picked, lent.client(), &parts).await {
+            Ok(Some(reading)) if !readings.iter().any(|known| known.item.key == reading.item.key) => {
+                readings.push(reading);
+            }
+            Ok(_) => {}
+            Err(fault) if is_no_such_value(&fault) => {}
+            Err(fault) => return Err(inner.place.fault(&fault)),
+        }
+    }
+    key::only_one(readings, typed)
+        .map_err(|(what, do_next)| inner.place.fault_of(SourceFaultKind::Mismatch, &what, do_next))
+}
+
+/// One item by its key's exact values, item and row of one snapshot.
+async fn read_by_parts(
+    inner: &Inner,
+    picked: &Picked,
+    client: &Client,
+    parts: &[Cell],
+) -> Result<Option<Reading>, Error> {
+    client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let read = read_in_transaction(inner, picked, client, parts).await;
+    // It read only: there is nothing to keep.
+    client.batch_execute("ROLLBACK").await?;
+    read
+}
+
+async fn read_in_transaction(
+    inner: &Inner,
+    picked: &Picked,
+    client: &Client,
+    parts: &[Cell],
+) -> Result<Option<Reading>, Error> {
+    let sql = picked.sql(ENGINE);
+    let (names, selected) = sql.selection();
+    let query = format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", sql.from(), key::find(&sql, parts));
+    let found = rows(client, &query, &key::values(parts)).await?;
+    let Some(row) = found.first() else { return Ok(None) };
+    let (item, _) = item_at(inner, picked, &names, row)?;
+    let Some(whole) = read_row(&sql, client, parts).await? else { return Ok(None) };
+    Ok(Some(Reading { item, row: whole, source_now: clock_of(client).await? }))
+}
+
+/// Every column of a row but its payload.
+pub(super) async fn read_row(sql: &Sql<'_>, client: &Client, parts: &[Cell]) -> Result<Option<Row>, Error> {
+    let names = sql.row_columns();
+    let selected: Vec<String> = names.iter().map(|name| sql.read(name)).collect();
+    let query =
+        format!("SELECT {} FROM {} WHERE {} LIMIT 1", selected.join(", "), sql.from(), key::find(sql, parts));
+    let found = rows(client, &query, &key::values(parts)).await?;
+    let Some(row) = found.first() else { return Ok(None) };
+    let mut columns = Vec::with_capacity(names.len());
+    for (at, name) in names.iter().enumerate() {
+        columns.push((Arc::clone(name), cell_at(row, at, sql.held(name))?));
+    }
+    Ok(Some(Row { columns }))
+}
+
+/// The beginning of an item's payload, measured and cut in the database.
+pub(super) async fn payload(
+    inner: &Inner,
+    lent: &Lent,
+    item: &ItemKey,
+    bytes_max: usize,
+) -> Result<Option<Payload>, SourceFault> {
+    let picked = look(inner, lent).await?;
+    let Some(column) = &picked.mapping.payload else { return Ok(None) };
+    let sql = picked.sql(ENGINE);
+    let bytes = match sql.held(column) {
+        Held::Bytes => sql.quoted(column),
+        _ => format!("convert_to({}::text, 'UTF8')", sql.quoted(column)),
+    };
+    let query = format!(
+        "SELECT octet_length({bytes})::int8, substr({bytes}, 1, {bytes_max}) FROM {} WHERE {} LIMIT 1",
+        sql.from(),
+        key::find(&sql, &item.parts)
+    );
+    let read = async {
+        let found = rows(lent.client(), &query, &key::values(&item.parts)).await?;
+        let Some(row) = found.first() else { return Ok(None) };
+        let (size, bytes): (Option<i64>, Option<Vec<u8>>) = (row.try_get(0)?, row.try_get(1)?);
+        let size_bytes = u64::try_from(size.unwrap_or_default()).unwrap_or_default();
+        Ok(Some(Payload { bytes: bytes.unwrap_or_default(), size_bytes }))
+    };
+    read.await.map_err(|fault: Error| inner.place.fault(&fault))
+}
+
+/// Makes sure that the table of decisions is there with its columns.
+pub(super) async fn check_decisions_table(
+    inner: &Inner,
+    client: &Client,
+    table: &str,
+) -> Result<(), SourceFault> {
+    let query = "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped";
+    let found = client.query(query, &[&table]).await.map_err(|fault| inner.place.fault(&fault))?;
+    let names: Vec<String> = found.iter().filter_map(|row| row.try_get(0).ok()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match decisions_table::fault(ENGINE, table, &names) {
+        None => Ok(()),
+        Some((what, do_next)) => Err(inner.place.fault_of(SourceFaultKind::Mismatch, &what, &do_next)),
+    }
+}
+
+/// Whether a decision was written down.
+pub(super) async fn has_decision(
+    inner: &Inner,
+    lent: &Lent,
+    decision: Uuid,
+) -> Result<Option<bool>, SourceFault> {
+    let picked = look(inner, lent).await?;
+    let Some(table) = &picked.mapping.decisions_table else { return Ok(None) };
+    check_decisions_table(inner, lent.client(), table).await?;
+    let values = key::values(&[Cell::Text(decision.to_string())]);
+    let count = async {
+        let found = rows(lent.client(), &decisions_table::has_sql(ENGINE, table), &values).await?;
+        found.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))
+    };
+    count.await.map(|count| Some(count > 0)).map_err(|fault| inner.place.fault(&fault))
+}
