@@ -8,11 +8,12 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 5] = [
+const BUILT_IN_SOURCES: [(&str, &str); 6] = [
     ("graphile_worker.toml", include_str!("../../assets/presets/graphile_worker.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
     ("pg_boss.toml", include_str!("../../assets/presets/pg_boss.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
+    ("procrastinate.toml", include_str!("../../assets/presets/procrastinate.toml")),
     ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
 ];
 const BUILT_IN_PROVIDERS: [(&str, &str); 1] =
