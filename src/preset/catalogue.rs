@@ -8,10 +8,12 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 6] = [
+const BUILT_IN_SOURCES: [(&str, &str); 8] = [
     ("graphile_worker.toml", include_str!("../../assets/presets/graphile_worker.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
     ("pg_boss.toml", include_str!("../../assets/presets/pg_boss.toml")),
+    ("pgqueuer.toml", include_str!("../../assets/presets/pgqueuer.toml")),
+    ("pgqueuer_log.toml", include_str!("../../assets/presets/pgqueuer_log.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
     ("procrastinate.toml", include_str!("../../assets/presets/procrastinate.toml")),
     ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
