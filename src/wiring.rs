@@ -1,6 +1,7 @@
 //! Settings become adapters, handed on as ports: the only place that knows both sides.
 
 use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
+use crate::adapters::mysql::{self, MysqlSource};
 use crate::adapters::postgres::{self, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
 use crate::adapters::record::{Seals, SqliteRecord};
@@ -81,7 +82,7 @@ fn source(settings: &SourceSettings, environment: &Environment) -> Arc<dyn Sourc
         Database::Server(server) => {
             let address = address(server, environment);
             match server.engine {
-                Engine::Mysql => todo!(),
+                Engine::Mysql => Arc::new(MysqlSource::new(name, address, preset)),
                 Engine::Postgres | Engine::Sqlite => Arc::new(PostgresSource::new(name, address, preset)),
             }
         }
@@ -108,7 +109,7 @@ pub async fn tables_of(database: &Database) -> Result<Vec<Table>, SourceFault> {
             let environment: Environment = Arc::new(system::environment);
             let address = address(server, &environment);
             match server.engine {
-                Engine::Mysql => todo!(),
+                Engine::Mysql => mysql::tables_of(address).await,
                 Engine::Postgres | Engine::Sqlite => postgres::tables_of(address).await,
             }
         }

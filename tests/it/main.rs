@@ -10,6 +10,7 @@ mod commands_audit;
 mod commands_decide;
 mod commands_recover;
 mod configurations;
+mod databases;
 mod documentation;
 mod error_class_sets;
 mod error_class_wrappers;
@@ -28,6 +29,7 @@ mod pty;
 mod races;
 #[cfg(unix)]
 mod surroundings;
+mod systems;
 #[cfg(unix)]
 mod witness;
 mod world;

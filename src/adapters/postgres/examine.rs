@@ -83,12 +83,7 @@ async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined>
 
 async fn statuses(lent: &Lent, picked: &Picked) -> Examined {
     let sql = picked.sql(Engine::Postgres);
-    let query = format!(
-        "SELECT {}::text, {}, count(*) FROM {} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT {STATUSES_MAX}",
-        sql.quoted(&picked.mapping.status),
-        sql.state(),
-        sql.from(),
-    );
+    let query = sql.statuses(STATUSES_MAX);
     let read = async {
         let mut found = Vec::new();
         for row in rows(lent.client(), &query, &[]).await? {

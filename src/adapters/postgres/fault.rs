@@ -56,7 +56,7 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
         "28P01" | "28000" => (
             Unreachable,
             format!("the server refuses the login ({told})"),
-            "Check user and password: in the address, `secret_env`, `secret_file`, $PGPASSWORD or ~/.pgpass; and the server's pg_hba.conf.",
+            "Check the user and its password (in the address, `secret_env`, `secret_file`, $PGPASSWORD or ~/.pgpass), and the server's pg_hba.conf.",
         ),
         "3D000" => (Unreachable, told, "Check the database's name in the address."),
         "53300" => (

@@ -16,7 +16,7 @@ use crate::domain::decision::Choice;
 use crate::domain::item::ItemKey;
 use crate::ports::source::{
     Applied, Change, Cursor, Examined, Page, Payload, PlannedStatement, Reading, Source, SourceFacts,
-    SourceFault, SourceFaultKind, Unsupported, Wanted,
+    SourceFault, Unsupported, Wanted,
 };
 use crate::preset::source::{Engine, SourcePreset, Table};
 use async_trait::async_trait;
@@ -57,22 +57,6 @@ pub async fn tables_of(address: Address) -> Result<Vec<Table>, SourceFault> {
     Ok(tables)
 }
 
-/// Runs work in a task of its own that is not dropped with whoever waits for it: a write that has begun is carried to its
-/// end.
-async fn to_its_end<T: Send + 'static>(
-    place: &str,
-    work: impl Future<Output = Result<T, SourceFault>> + Send + 'static,
-) -> Result<T, SourceFault> {
-    tokio::spawn(work).await.unwrap_or_else(|_| {
-        Err(SourceFault {
-            kind: SourceFaultKind::Broken,
-            what: format!("{place}: writing broke off inside the program"),
-            do_next: "Look at the row; report this with the output of `unstuck doctor`.".to_owned(),
-            may_have_written: true,
-        })
-    })
-}
-
 #[async_trait]
 impl Source for PostgresSource {
     fn facts(&self) -> Arc<SourceFacts> {
@@ -107,7 +91,7 @@ impl Source for PostgresSource {
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
         let (inner, change) = (Arc::clone(&self.inner), change.clone());
         let work = async move { apply::apply(&inner, choice, &change).await };
-        to_its_end(&self.inner.known.facts().place, work).await
+        sql::to_its_end(&self.inner.known.facts().place, work).await
     }
 
     async fn has_decision(&self, decision: Uuid) -> Result<Option<bool>, SourceFault> {

@@ -5,9 +5,7 @@ use super::connect::Lent;
 use super::fault::is_no_such_value;
 use super::look::look;
 use super::value::{Bound, cell_at};
-use crate::adapters::sql::{
-    Held, Named, PREFILTER_SLACK, Picked, Sql, decisions_table, item_of, key, state_of,
-};
+use crate::adapters::sql::{Held, Named, Picked, Sql, decisions_table, item_of, key, state_of};
 use crate::domain::cell::Cell;
 use crate::domain::item::{Item, ItemKey, Row, State};
 use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
@@ -66,7 +64,7 @@ pub(super) async fn scan(
             Some(Cursor::After(parts)) => key::values(parts),
             Some(Cursor::Rows { .. }) | None => Vec::new(),
         };
-        let query = scan_sql(&sql, wanted, source_now, after.len());
+        let query = sql.page(wanted, source_now, after.len());
         let found = rows(lent.client(), &query, &after).await?;
         let (names, _) = sql.selection();
         let items = found
@@ -78,23 +76,6 @@ pub(super) async fn scan(
         Ok(Page { items, next, source_now })
     };
     read.await.map_err(|fault: Error| inner.place.fault(&fault))
-}
-
-/// The query of one page: `:k1`… are the key after which it begins.
-pub(super) fn scan_sql(sql: &Sql<'_>, wanted: &Wanted, now: DateTime<Utc>, after_parts: usize) -> String {
-    let cutoff = now - wanted.running_older_than + PREFILTER_SLACK;
-    let (_, selected) = sql.selection();
-    let key: Vec<String> = sql.mapping.key.iter().map(|column| sql.quoted(column)).collect();
-    let key = key.join(", ");
-    let places: Vec<String> = (1..=after_parts).map(|at| format!(":k{at}")).collect();
-    let after =
-        if places.is_empty() { String::new() } else { format!("({key}) > ({}) AND ", places.join(", ")) };
-    format!(
-        "SELECT {selected} FROM {} WHERE {after}({}) ORDER BY {key} LIMIT {}",
-        sql.from(),
-        sql.candidates(cutoff, now),
-        wanted.page_items_max
-    )
 }
 
 /// The item of a row that was selected as [`Sql::selection`] says, and its state where a rule fits.
@@ -163,9 +144,8 @@ async fn read_in_transaction(
     parts: &[Cell],
 ) -> Result<Option<Reading>, Error> {
     let sql = picked.sql(ENGINE);
-    let (names, selected) = sql.selection();
-    let query = format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", sql.from(), key::find(&sql, parts));
-    let found = rows(client, &query, &key::values(parts)).await?;
+    let (names, _) = sql.selection();
+    let found = rows(client, &sql.item(parts), &key::values(parts)).await?;
     let Some(row) = found.first() else { return Ok(None) };
     let (item, _) = item_at(inner, picked, &names, row)?;
     let Some(whole) = read_row(&sql, client, parts).await? else { return Ok(None) };

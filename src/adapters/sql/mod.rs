@@ -6,9 +6,11 @@ pub mod decisions_table;
 pub mod health;
 pub mod key;
 mod pick;
+mod queries;
 mod rows;
 mod spell;
 mod times;
+mod to_its_end;
 
 pub use address::Address;
 pub use decide::{is_as_seen, plan};
@@ -16,3 +18,4 @@ pub use pick::{Known, Picked, pick};
 pub use rows::{Named, item_of, state_of};
 pub use spell::{Column, Held, PREFILTER_SLACK, Sql, quoted};
 pub use times::young_sql;
+pub use to_its_end::to_its_end;

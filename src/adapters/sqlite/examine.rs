@@ -32,6 +32,9 @@ pub(super) fn examine(inner: &Inner) -> Vec<Examined> {
     };
     let columns = columns_of(&connection, &picked.mapping.table).unwrap_or_default();
     lines.push(health::columns(&picked.mapping.table, &columns));
+    if !picked.mapping.variant.is_empty() {
+        lines.push(good("variant", picked.mapping.variant.to_string()));
+    }
     lines.push(statuses_line(&picked, &connection));
     lines.push(times_line(inner, &connection));
     lines.push(writing_line(inner, &picked));
@@ -50,12 +53,7 @@ pub(super) fn examine(inner: &Inner) -> Vec<Examined> {
 
 fn statuses_line(picked: &Picked, connection: &Connection) -> Examined {
     let sql = picked.sql(Engine::Sqlite);
-    let query = format!(
-        "SELECT {}, {}, count(*) FROM {} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT {STATUSES_MAX}",
-        sql.quoted(&picked.mapping.status),
-        sql.state(),
-        sql.from(),
-    );
+    let query = sql.statuses(STATUSES_MAX);
     let read = || -> rusqlite::Result<Vec<(Cell, Option<State>, i64)>> {
         let mut statement = connection.prepare(&query)?;
         let rows = statement.query_map([], |row| {

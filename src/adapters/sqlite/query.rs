@@ -49,7 +49,7 @@ pub(super) fn look(inner: &Inner, connection: &Connection) -> Result<Arc<Picked>
         Picked { columns: table.columns.iter().map(|(name, _)| column(name)).collect(), mapping };
     if picked.mapping.select.is_some() {
         let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Sqlite).from());
-        let names = |statement: Statement<'_>| statement.column_names().into_iter().map(column).collect();
+        let names = |statement: Statement<'_>| statement.column_names().map(column).collect();
         picked.columns = connection.prepare(&sql).map(names).map_err(of_sql)?;
     }
     let missing: Vec<String> = picked
@@ -216,9 +216,8 @@ fn read_by_parts(
     parts: &[Cell],
 ) -> rusqlite::Result<Option<Reading>> {
     let sql = picked.sql(Engine::Sqlite);
-    let (names, selected) = sql.selection();
-    let query = format!("SELECT {selected} FROM {} WHERE {} LIMIT 1", sql.from(), key::find(&sql, parts));
-    let mut statement = connection.prepare(&query)?;
+    let (names, _) = sql.selection();
+    let mut statement = connection.prepare(&sql.item(parts))?;
     let mut rows = by_key(&mut statement, parts)?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let of_row = named(&names, row, 0)?;

@@ -125,7 +125,8 @@ impl SourceFile {
             variant: variant.into(),
             engines: if self.engines.is_empty() { Engine::ALL.to_vec() } else { self.engines.clone() },
             needs: self.checked_needs()?,
-            schema: self.schema.clone(),
+            // A variant takes its preset's schema away by an empty one.
+            schema: self.schema.clone().filter(|schema| !schema.is_empty()),
             table: need(&self.table, "table")?,
             select: self.select.clone(),
             key: self.checked_key()?,

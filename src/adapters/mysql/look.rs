@@ -1,0 +1,74 @@
+//! What a database's catalogue shows: its tables, and which shape of the preset fits.
+
+use super::Inner;
+use super::connect::Lent;
+use super::value::held_by;
+use crate::adapters::sql::{Column, Picked, pick};
+use crate::domain::text::clean;
+use crate::ports::source::{SourceFault, SourceFaultKind};
+use crate::preset::source::{Engine, Table};
+use mysql_async::Error;
+use mysql_async::prelude::Queryable;
+use std::sync::Arc;
+
+/// Every table and view of the address's database, with the types in the server's own words.
+const TABLES: &str = "
+SELECT CAST(table_name AS CHAR), CAST(column_name AS CHAR), CAST(column_type AS CHAR)
+  FROM information_schema.columns
+ WHERE table_schema = DATABASE()
+ ORDER BY table_name, ordinal_position";
+
+/// The tables of a database: all of them, or those of some names.
+pub(super) async fn tables(lent: &mut Lent, names: Option<&[&str]>) -> Result<Vec<Table>, Error> {
+    let mut tables: Vec<Table> = Vec::new();
+    for (name, column, declared) in lent.conn().query::<(String, String, String), _>(TABLES).await? {
+        let is_wanted = |names: &[&str]| names.iter().any(|wanted| wanted.eq_ignore_ascii_case(&name));
+        if !names.is_none_or(is_wanted) {
+            continue;
+        }
+        match tables.last_mut() {
+            Some(table) if table.name == name => table.columns.push((column, declared)),
+            _ => {
+                let columns = vec![(column, declared)];
+                tables.push(Table { schema: String::new(), is_first: true, name, columns });
+            }
+        }
+    }
+    Ok(tables)
+}
+
+/// Chooses the preset's shape and reads the columns of its items.
+pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, SourceFault> {
+    let (place, preset) = (&inner.place, &inner.known.preset);
+    let names = preset.tables();
+    let there = tables(lent, Some(&names)).await.map_err(|fault| place.fault(&fault))?;
+    let mapping = pick(preset, Engine::Mysql, &there)
+        .map_err(|(kind, what, do_next)| place.fault_of(kind, &what, do_next))?;
+    let mismatch = |what: &str, do_next: &str| Err(place.fault_of(SourceFaultKind::Mismatch, what, do_next));
+    if !there.iter().any(|table| table.name.eq_ignore_ascii_case(&mapping.table)) {
+        return mismatch(
+            &format!("has no table `{}`", clean(&mapping.table)),
+            "Name the right table in the configuration; `unstuck doctor` lists those there are.",
+        );
+    }
+    let mut picked = Picked { columns: Vec::new(), mapping };
+    let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Mysql).from());
+    let statement = lent.conn().prep(sql).await.map_err(|fault| place.fault(&fault))?;
+    picked.columns = statement
+        .columns()
+        .iter()
+        .map(|column| Column { name: column.name_str().as_ref().into(), held: held_by(column) })
+        .collect();
+    lent.conn().close(statement).await.map_err(|fault| place.fault(&fault))?;
+    let sql = picked.sql(Engine::Mysql);
+    let missing: Vec<String> =
+        sql.missing().into_iter().map(|column| format!("`{}`", clean(column))).collect();
+    if !missing.is_empty() {
+        let table = clean(&picked.mapping.table);
+        return mismatch(
+            &format!("table `{table}` has no column {}", missing.join(", ")),
+            "Map the columns in the configuration; `unstuck doctor` lists those there are.",
+        );
+    }
+    Ok(inner.known.keep(picked))
+}
