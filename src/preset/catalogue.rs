@@ -8,9 +8,11 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 10] = [
+const BUILT_IN_SOURCES: [(&str, &str); 12] = [
     ("celery_taskmeta.toml", include_str!("../../assets/presets/celery_taskmeta.toml")),
     ("django_celery_results.toml", include_str!("../../assets/presets/django_celery_results.toml")),
+    ("django_q2.toml", include_str!("../../assets/presets/django_q2.toml")),
+    ("django_q2_task.toml", include_str!("../../assets/presets/django_q2_task.toml")),
     ("graphile_worker.toml", include_str!("../../assets/presets/graphile_worker.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
     ("pg_boss.toml", include_str!("../../assets/presets/pg_boss.toml")),
