@@ -8,12 +8,14 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 12] = [
+const BUILT_IN_SOURCES: [(&str, &str); 14] = [
+    ("apalis.toml", include_str!("../../assets/presets/apalis.toml")),
     ("celery_taskmeta.toml", include_str!("../../assets/presets/celery_taskmeta.toml")),
     ("django_celery_results.toml", include_str!("../../assets/presets/django_celery_results.toml")),
     ("django_q2.toml", include_str!("../../assets/presets/django_q2.toml")),
     ("django_q2_task.toml", include_str!("../../assets/presets/django_q2_task.toml")),
     ("graphile_worker.toml", include_str!("../../assets/presets/graphile_worker.toml")),
+    ("huey.toml", include_str!("../../assets/presets/huey.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
     ("pg_boss.toml", include_str!("../../assets/presets/pg_boss.toml")),
     ("pgqueuer.toml", include_str!("../../assets/presets/pgqueuer.toml")),
