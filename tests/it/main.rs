@@ -28,8 +28,12 @@ mod pty;
 #[cfg(unix)]
 mod races;
 #[cfg(unix)]
+mod standins;
+#[cfg(unix)]
 mod surroundings;
 mod systems;
+#[cfg(unix)]
+mod trial;
 #[cfg(unix)]
 mod witness;
 mod world;
