@@ -100,7 +100,8 @@ function parsed (text) {
 // What a look-up of one reference must come to. `money` is what the job meant: decimal text and currency.
 export function kase (operation, reference, expect, ids, why, money) {
   const [amount, currency] = money ?? []
-  return { operation, reference, expect, effects: ids.length, ids, ...(money && { amount, currency }), why }
+  const effects = { happened: 1, mismatch: 1, duplicated: ids.length }[expect] ?? 0
+  return { operation, reference, expect, effects, ids, ...(money && { amount, currency }), why }
 }
 
 // A look-up that must come to `unknown`. `ask` is what to ask with instead: a path or a token.

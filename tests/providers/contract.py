@@ -66,9 +66,10 @@ def read(answer):
     return SimpleNamespace(status=answer.status, headers=answer.headers, json=content)
 
 
-def case(operation, reference, expect, ids=(), why="", money=None):
+def case(operation, reference, expect, ids, why, money=None):
     """What a look-up of one reference must come to. `money` is what the job meant: decimal text and currency."""
-    line = {"operation": operation, "reference": reference, "expect": expect, "effects": len(ids), "ids": list(ids)}
+    effects = {"happened": 1, "mismatch": 1, "duplicated": len(ids)}.get(expect, 0)
+    line = {"operation": operation, "reference": reference, "expect": expect, "effects": effects, "ids": ids}
     return line | ({"amount": money[0], "currency": money[1]} if money else {}) | {"why": why}
 
 

@@ -27,19 +27,15 @@ await main({
     const first = await pay('order-twice', 'paid')
     yield of('order-once', 'happened', [await pay('order-once', 'paid')], 'one payment')
     yield of('order-never', 'not_found', [], 'no payment has this reference')
-    await pay('order-pending', 'processing')
-    yield of('order-pending', 'pending', [], 'processing')
-    await pay('order-failed', 'declined')
-    yield of('order-failed', 'failed', [], 'declined')
-    await pay('order-second-try', 'declined')
-    yield of('order-second-try', 'happened', [await pay('order-second-try', 'paid')],
+    yield of('order-pending', 'pending', [await pay('order-pending', 'processing')], 'processing')
+    yield of('order-failed', 'failed', [await pay('order-failed', 'declined')], 'declined')
+    const declined = await pay('order-second-try', 'declined')
+    yield of('order-second-try', 'happened', [declined, await pay('order-second-try', 'paid')],
       'one declined, one paid: one effect')
-    await pay('order-unlisted', 'on_hold')
-    yield of('order-unlisted', 'unknown', [], 'a status that no list has: on_hold')
-    await pay('order-without-status', undefined)
-    yield of('order-without-status', 'unknown', [], 'a payment without a status')
-    await pay('order-null-status', null)
-    yield of('order-null-status', 'unknown', [], 'a payment with the status null')
+    yield of('order-unlisted', 'unknown', [await pay('order-unlisted', 'on_hold')], 'a status that no list has: on_hold')
+    yield of('order-without-status', 'unknown', [await pay('order-without-status', undefined)],
+      'a payment without a status')
+    yield of('order-null-status', 'unknown', [await pay('order-null-status', null)], 'a payment with the status null')
     yield of('order-yen', 'happened', [await pay('order-yen', 'paid', { amount: '1500', currency: 'JPY' })],
       'a currency without decimals', ['1500', 'JPY'])
     yield of('order-less', 'mismatch', [await pay('order-less', 'paid', { amount: '12.00' })], '12.00 instead of 12.99')

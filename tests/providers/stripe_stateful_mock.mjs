@@ -13,7 +13,8 @@ async function charge (api, status, reference, { key, ...more } = {}) {
     form: { amount: '1299', currency: 'eur', source: 'tok_visa', 'metadata[reference]': reference, ...more },
     headers: key ? { 'idempotency-key': key } : {}
   })
-  return { id: json.id, type: json.error?.type, replayed: headers.get('idempotent-replayed') === 'true' }
+  const replayed = headers.get('idempotent-replayed') === 'true'
+  return { id: json.id ?? json.error.charge, type: json.error?.type, replayed }
 }
 
 function insist (holds, what) {
@@ -54,12 +55,13 @@ async function * charges (api) {
   await charge(api, 200, 'order-forgotten', { key: 'forgotten', source: 'tok_forget' })
   yield of('order-forgotten', 'not_found', [], 'answered 200 with a charge, and kept none')
 
-  await charge(api, 402, 'order-failed', { key: 'failed', source: 'tok_chargeDeclined' })
-  yield of('order-failed', 'failed', [], 'card_declined; the charge is kept, failed')
+  made = await charge(api, 402, 'order-failed', { key: 'failed', source: 'tok_chargeDeclined' })
+  yield of('order-failed', 'failed', [made.id], 'card_declined; the charge is kept, failed')
 
-  await charge(api, 402, 'order-second-try', { key: 'second-try-1', source: 'tok_chargeDeclinedInsufficientFunds' })
+  const poor = 'tok_chargeDeclinedInsufficientFunds'
+  const declined = await charge(api, 402, 'order-second-try', { key: 'second-try-1', source: poor })
   made = await charge(api, 200, 'order-second-try', { key: 'second-try-2' })
-  yield of('order-second-try', 'happened', [made.id], 'one charge declined, another succeeded: one effect')
+  yield of('order-second-try', 'happened', [declined.id, made.id], 'one charge declined, another succeeded: one effect')
 
   made = await charge(api, 200, 'order-yen', { amount: '1500', currency: 'jpy' })
   yield of('order-yen', 'happened', [made.id], '1500 in a currency without decimals', ['1500', 'JPY'])
