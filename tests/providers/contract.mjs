@@ -9,15 +9,15 @@
 
 import { readFileSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const LASTS = 10 * 60 * 1000
 
 // Where package.json was installed: scripts live apart from their libraries, so plain imports cannot find them.
-const installed = process.env.PROVIDERS_NODE ??
-  join(dirname(fileURLToPath(import.meta.url)), '../../target/providers/node')
+const installed = resolve(process.env.PROVIDERS_NODE ??
+  join(dirname(fileURLToPath(import.meta.url)), '../../target/providers/node'))
 const folder = name => join(installed, 'node_modules', name)
 export const load = createRequire(join(installed, 'package.json'))
 
