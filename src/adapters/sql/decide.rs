@@ -35,7 +35,7 @@ pub fn plan(sql: &Sql<'_>, choice: Choice, change: &Change) -> Result<Vec<Planne
                 None => Err(Unsupported(format!("the row has no column for `{name}`"))),
             })
             .collect::<Result<_, _>>()?;
-        Ok(PlannedStatement { sql: spelled, parameters, rows: statement.rows })
+        Ok(PlannedStatement { sql: spelled, parameters, rows: statement.rows, why: statement.why.clone() })
     });
     kept.chain(own).collect()
 }
