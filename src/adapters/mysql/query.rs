@@ -73,7 +73,10 @@ pub(super) async fn scan(
                 let ties = sql.ties(wanted, source_now);
                 rows(lent.conn(), &ties, &key::values(&last.key.parts)).await?
             }
-            None => rows(lent.conn(), &sql.keyless(wanted, source_now), &[]).await?,
+            None => match sql.keyless(wanted, source_now) {
+                Some(keyless) => rows(lent.conn(), &keyless, &[]).await?,
+                None => Vec::new(),
+            },
         };
         let (items, next) = whole_page(items, items_of(others), is_full);
         Ok(Page { items, next, source_now })

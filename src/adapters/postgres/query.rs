@@ -77,7 +77,10 @@ pub(super) async fn scan(
                 let ties = sql.ties(wanted, source_now);
                 rows(lent.client(), &ties, &key::values(&last.key.parts)).await?
             }
-            None => rows(lent.client(), &sql.keyless(wanted, source_now), &[]).await?,
+            None => match sql.keyless(wanted, source_now) {
+                Some(keyless) => rows(lent.client(), &keyless, &[]).await?,
+                None => Vec::new(),
+            },
         };
         let (items, next) = whole_page(items, items_of(others)?, is_full);
         Ok(Page { items, next, source_now })
@@ -183,7 +186,8 @@ pub(super) async fn payload(
     let sql = picked.sql(ENGINE);
     let bytes = match sql.held(column) {
         Held::Bytes => sql.quoted(column),
-        _ => format!("convert_to({}::text, 'UTF8')", sql.quoted(column)),
+        // As the session is told a text: in UTF-8, or whatever the bytes are where the database has no encoding.
+        _ => format!("textsend({}::text)", sql.quoted(column)),
     };
     let query = format!(
         "SELECT octet_length({bytes})::int8, substr({bytes}, 1, {bytes_max}) FROM {} WHERE {}{} LIMIT 1",

@@ -32,14 +32,15 @@ impl Sql<'_> {
     }
 
     /// The candidates with a NULL in their key: nothing lies before or behind them, so they are read at once, at the end.
-    pub fn keyless(&self, wanted: &Wanted, now: DateTime<Utc>) -> String {
+    /// `None` where there can be none.
+    pub fn keyless(&self, wanted: &Wanted, now: DateTime<Utc>) -> Option<String> {
+        let may_be_null = self.mapping.key.iter().filter(|column| self.may_be_null(column));
         let nothing: Vec<String> =
-            self.sorted_key().iter().map(|column| format!("{column} IS NULL")).collect();
-        format!(
-            "{} AND {}",
-            self.candidates_where(&format!("({})", nothing.join(" OR "))),
-            self.may_be_findings(wanted, now)
-        )
+            may_be_null.map(|column| format!("{} IS NULL", self.quoted(column))).collect();
+        let condition = format!("({})", nothing.join(" OR "));
+        let query =
+            || format!("{} AND {}", self.candidates_where(&condition), self.may_be_findings(wanted, now));
+        (!nothing.is_empty()).then(query)
     }
 
     fn sorted_key(&self) -> Vec<String> {
@@ -100,7 +101,7 @@ impl Sql<'_> {
             Engine::Sqlite | Engine::Mysql => self.quoted(&self.mapping.status),
         };
         format!(
-            "SELECT {status}, {}, count(*) FROM {} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT {statuses_max}",
+            "SELECT {status}, {}, count(*) FROM {} GROUP BY 1, 2 ORDER BY 3 DESC, 1 LIMIT {statuses_max}",
             self.state(),
             self.from()
         )

@@ -40,6 +40,8 @@ pub struct Column {
     pub name: Arc<str>,
     /// What it holds.
     pub held: Held,
+    /// Whether it may be NULL, as far as the database tells.
+    pub may_be_null: bool,
 }
 
 /// A mapping, spelled for an engine.
@@ -96,11 +98,18 @@ impl Sql<'_> {
 
     /// What a column holds.
     pub fn held(&self, column: &str) -> Held {
-        // PostgreSQL tells names apart by case; where the engine does not, only one of them can be there.
+        self.known(column).map_or(Held::Any, |known| known.held)
+    }
+
+    /// A column of what is read. PostgreSQL tells names apart by case; where the engine does not, only one can be there.
+    fn known(&self, column: &str) -> Option<&Column> {
         let exactly = self.columns.iter().find(|known| &*known.name == column);
-        let known =
-            exactly.or_else(|| self.columns.iter().find(|known| known.name.eq_ignore_ascii_case(column)));
-        known.map_or(Held::Any, |known| known.held)
+        exactly.or_else(|| self.columns.iter().find(|known| known.name.eq_ignore_ascii_case(column)))
+    }
+
+    /// Whether a column may be NULL.
+    pub fn may_be_null(&self, column: &str) -> bool {
+        self.known(column).is_none_or(|known| known.may_be_null)
     }
 
     /// A column as it is sorted by: in the order that comparing it gives.

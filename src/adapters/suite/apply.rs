@@ -145,7 +145,7 @@ async fn as_many_rows_as_the_preset_says_are_written(
 )]
 #[case::unique("CREATE TABLE t (k {int} PRIMARY KEY, s {name}, v {int}, UNIQUE (s, v))", Choice::MarkDone)]
 #[case::referred_to(
-    "CREATE TABLE t (k {int} PRIMARY KEY, s {name}, v {int}); CREATE TABLE lines (job {int}, FOREIGN KEY (job) REFERENCES t (k))",
+    "CREATE TABLE t (k {int} PRIMARY KEY, s {name}, v {int}); CREATE TABLE invoice_lines (job {int}, FOREIGN KEY (job) REFERENCES t (k))",
     Choice::Retry
 )]
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn what_the_database_itself_refuses_is_a_clear_fault_and_nothing_is_writte
         return;
     };
     match choice {
-        Choice::Retry => db.run("INSERT INTO lines VALUES (1)").await,
+        Choice::Retry => db.run("INSERT INTO invoice_lines VALUES (1)").await,
         _ if create.contains("UNIQUE") => db.run("INSERT INTO t VALUES (2,'done',1)").await,
         _ => {}
     }
@@ -180,7 +180,7 @@ async fn what_the_database_itself_refuses_is_a_clear_fault_and_nothing_is_writte
 #[tokio::test]
 async fn what_is_refused_at_the_commit_is_not_written_for_certain(#[case] on: Engine) {
     let create = "CREATE TABLE t (k {int} PRIMARY KEY, s {text}, v {int}); INSERT INTO t VALUES (1,'failed',1);
-         CREATE TABLE lines (job {int} REFERENCES t(k) DEFERRABLE INITIALLY DEFERRED); INSERT INTO lines VALUES (1);";
+         CREATE TABLE invoice_lines (job {int} REFERENCES t(k) DEFERRABLE INITIALLY DEFERRED); INSERT INTO invoice_lines VALUES (1);";
     let Some(db) = Db::with(on, create).await else { return };
     let source = db.through(VERSIONED);
     let change = change_of(&reading(&*source, "1").await);

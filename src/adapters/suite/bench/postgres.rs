@@ -33,9 +33,7 @@ impl Database {
              ALTER DATABASE {name} SET extra_float_digits = 0; ALTER DATABASE {name} SET bytea_output = 'escape'; \
              ALTER DATABASE {name} SET IntervalStyle = 'sql_standard'"
         );
-        for one in odd.split("; ") {
-            client.batch_execute(one).await.unwrap();
-        }
+        client.batch_execute(&odd).await.unwrap();
         Self { server: server.to_owned(), name }
     }
 
