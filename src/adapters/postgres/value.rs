@@ -51,7 +51,7 @@ pub(super) fn cell_at(row: &Row, at: usize, held: Held) -> Result<Cell, tokio_po
     })
 }
 
-/// A text. A database whose encoding is SQL_ASCII takes any bytes for one.
+/// A text. A database whose encoding is `SQL_ASCII` takes any bytes for one.
 struct Spelled(Cell);
 
 impl<'a> FromSql<'a> for Spelled {

@@ -131,7 +131,7 @@ impl Db {
     pub(super) async fn dump(&self, table: &str) -> Vec<String> {
         let rows =
             self.session().await.rows(&format!("SELECT * FROM \"{}\"", table.replace('"', "\"\""))).await;
-        let mut lines: Vec<String> = rows.iter().map(|row| printed(row)).collect();
+        let mut lines: Vec<String> = rows.iter().map(printed).collect();
         lines.sort();
         lines
     }
