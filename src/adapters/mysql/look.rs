@@ -8,6 +8,7 @@ use crate::domain::text::clean;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, Table};
 use mysql_async::Error;
+use mysql_async::consts::ColumnFlags;
 use mysql_async::prelude::Queryable;
 use std::sync::Arc;
 
@@ -57,7 +58,11 @@ pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, 
     picked.columns = statement
         .columns()
         .iter()
-        .map(|column| Column { name: column.name_str().as_ref().into(), held: held_by(column) })
+        .map(|column| Column {
+            name: column.name_str().as_ref().into(),
+            held: held_by(column),
+            may_be_null: !column.flags().contains(ColumnFlags::NOT_NULL_FLAG),
+        })
         .collect();
     lent.conn().close(statement).await.map_err(|fault| place.fault(&fault))?;
     let sql = picked.sql(Engine::Mysql);

@@ -25,9 +25,11 @@ const LOCK_WAITS_MAX: Duration = Duration::from_secs(10);
 const IDLE_MAX: usize = 3;
 /// Parameters of an address that are ours or that the driver does not know.
 const OWN: [&str; 5] = ["schema", "sslmode", "sslrootcert", "statement_timeout", "passfile"];
-/// The sessions' way of spelling: values are read as text and must be spelled the same for everybody.
+/// The sessions' way of spelling: values are read as text and must be spelled the same for everybody. A database that takes
+/// any bytes for text must not be asked to prove that they are some.
 const SPELLING: &str = "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'iso_8601'; \
-     SET extra_float_digits = 1; SET bytea_output = 'hex'; SET standard_conforming_strings = on";
+     SET extra_float_digits = 1; SET bytea_output = 'hex'; SET standard_conforming_strings = on; \
+     SELECT set_config('client_encoding', 'SQL_ASCII', false) WHERE current_setting('server_encoding') = 'SQL_ASCII'";
 
 /// A database on a server, and the connections that are kept to it.
 #[derive(Debug)]

@@ -121,6 +121,9 @@ pub(super) fn is_no_such_value(fault: &Error) -> bool {
             SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
             SqlState::INVALID_DATETIME_FORMAT,
             SqlState::DATETIME_FIELD_OVERFLOW,
+            SqlState::INTERVAL_FIELD_OVERFLOW,
+            // A NUL, or bytes that are no text.
+            SqlState::CHARACTER_NOT_IN_REPERTOIRE,
         ]
         .contains(code)
     })

@@ -58,10 +58,15 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
     let mut picked = Picked { columns: Vec::new(), mapping };
     let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Postgres).from());
     let statement = lent.client().prepare(&sql).await.map_err(|fault| place.fault(&fault))?;
+    let never_null = never_null(lent, &picked).await.map_err(|fault| place.fault(&fault))?;
     picked.columns = statement
         .columns()
         .iter()
-        .map(|column| Column { name: column.name().into(), held: held_by(column.type_()) })
+        .map(|column| Column {
+            name: column.name().into(),
+            held: held_by(column.type_()),
+            may_be_null: !never_null.iter().any(|name| name == column.name()),
+        })
         .collect();
     let sql = picked.sql(Engine::Postgres);
     let missing: Vec<String> =
@@ -75,6 +80,16 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
         ));
     }
     Ok(inner.known.keep(picked))
+}
+
+/// The columns of a table that are never NULL. A query may join what has none.
+async fn never_null(lent: &Lent, picked: &Picked) -> Result<Vec<String>, Error> {
+    if picked.mapping.select.is_some() {
+        return Ok(Vec::new());
+    }
+    let table = picked.sql(Engine::Postgres).table();
+    let query = "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnotnull";
+    lent.client().query(query, &[&table]).await?.iter().map(|row| row.try_get(0)).collect()
 }
 
 /// Tables with row-level security that counts for this role: whether any policy lets it see rows.

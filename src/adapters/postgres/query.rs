@@ -5,7 +5,7 @@ use super::connect::Lent;
 use super::fault::is_no_such_value;
 use super::look::look;
 use super::value::{Bound, cell_at};
-use crate::adapters::sql::{Held, Named, Picked, Sql, decisions_table, item_of, key, state_of};
+use crate::adapters::sql::{Held, Named, Picked, Sql, decisions_table, item_of, key, state_of, whole_page};
 use crate::domain::cell::Cell;
 use crate::domain::item::{Item, ItemKey, Row, State};
 use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
@@ -61,18 +61,28 @@ pub(super) async fn scan(
         let source_now = clock_of(lent.client()).await?;
         let sql = picked.sql(ENGINE);
         let after = match after {
-            Some(Cursor::After(parts)) => key::values(parts),
-            Some(Cursor::Rows { .. }) | None => Vec::new(),
+            Some(Cursor::After(parts)) => parts.as_slice(),
+            Some(Cursor::Rows { .. }) | None => &[],
         };
         let query = sql.page(wanted, source_now, after.len());
-        let found = rows(lent.client(), &query, &after).await?;
+        let after = key::values(after);
         let (names, _) = sql.selection();
-        let items = found
-            .iter()
-            .map(|row| Ok(item_at(inner, &picked, &names, row)?.0))
-            .collect::<Result<Vec<Item>, Error>>()?;
-        let is_full = found.len() == wanted.page_items_max;
-        let next = items.last().filter(|_| is_full).map(|last| Cursor::After(last.key.parts.clone()));
+        let items_of = |found: Vec<tokio_postgres::Row>| -> Result<Vec<Item>, Error> {
+            found.iter().map(|row| Ok(item_at(inner, &picked, &names, row)?.0)).collect()
+        };
+        let items = items_of(rows(lent.client(), &query, &after).await?)?;
+        let is_full = items.len() == wanted.page_items_max;
+        let others = match items.last().filter(|_| is_full) {
+            Some(last) => {
+                let ties = sql.ties(wanted, source_now);
+                rows(lent.client(), &ties, &key::values(&last.key.parts)).await?
+            }
+            None => match sql.keyless(wanted, source_now) {
+                Some(keyless) => rows(lent.client(), &keyless, &[]).await?,
+                None => Vec::new(),
+            },
+        };
+        let (items, next) = whole_page(items, items_of(others)?, is_full);
         Ok(Page { items, next, source_now })
     };
     read.await.map_err(|fault: Error| inner.place.fault(&fault))
@@ -155,10 +165,7 @@ async fn read_in_transaction(
 /// Every column of a row but its payload.
 pub(super) async fn read_row(sql: &Sql<'_>, client: &Client, parts: &[Cell]) -> Result<Option<Row>, Error> {
     let names = sql.row_columns();
-    let selected: Vec<String> = names.iter().map(|name| sql.read(name)).collect();
-    let query =
-        format!("SELECT {} FROM {} WHERE {} LIMIT 1", selected.join(", "), sql.from(), key::find(sql, parts));
-    let found = rows(client, &query, &key::values(parts)).await?;
+    let found = rows(client, &sql.row(parts), &key::values(parts)).await?;
     let Some(row) = found.first() else { return Ok(None) };
     let mut columns = Vec::with_capacity(names.len());
     for (at, name) in names.iter().enumerate() {
@@ -181,12 +188,14 @@ pub(super) async fn payload(
     let sql = picked.sql(ENGINE);
     let bytes = match sql.held(column) {
         Held::Bytes => sql.quoted(column),
-        _ => format!("convert_to({}::text, 'UTF8')", sql.quoted(column)),
+        // As the session is told a text: in UTF-8, or whatever the bytes are where the database has no encoding.
+        _ => format!("textsend({}::text)", sql.quoted(column)),
     };
     let query = format!(
-        "SELECT octet_length({bytes})::int8, substr({bytes}, 1, {bytes_max}) FROM {} WHERE {} LIMIT 1",
+        "SELECT octet_length({bytes})::int8, substr({bytes}, 1, {bytes_max}) FROM {} WHERE {}{} LIMIT 1",
         sql.from(),
-        key::find(&sql, &item.parts)
+        key::find(&sql, &item.parts),
+        key::exact_first(&sql, &item.parts)
     );
     let read = async {
         let found = rows(lent.client(), &query, &key::values(&item.parts)).await?;
