@@ -114,7 +114,7 @@ impl Run<'_> {
                     Err(fault) => self.tell_order_fault(fault),
                 }
             }
-            if !is_known && self.troubles.worst() < Exit::Unreachable {
+            if !is_known && self.troubles.worst() < Exit::Usage {
                 let failure = Failure::new(
                     Exit::No,
                     format!("no source has an item `{key}`"),

@@ -69,7 +69,7 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
             "Scan again once it is up: it is connected to anew.",
         ),
         1142 | 1143 | 1227 | 1370 => (
-            Mismatch,
+            Unreachable,
             format!("the account lacks a right ({told})"),
             "GRANT it: SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.",
         ),

@@ -61,7 +61,9 @@ pub(super) async fn scan(
             Some(Cursor::After(parts)) => key::values(parts),
             Some(Cursor::Rows { .. }) | None => Vec::new(),
         };
-        let found = rows(lent.conn(), &sql.page(wanted, source_now, after.len()), &after).await?;
+        let found =
+            rows(lent.conn(), &sql.page(wanted, source_now, after.len(), wanted.page_items_max), &after)
+                .await?;
         let (names, _) = sql.selection();
         let items: Vec<Item> = found.iter().map(|row| item_at(inner, &picked, &names, row)).collect();
         let is_full = found.len() == wanted.page_items_max;

@@ -110,6 +110,13 @@ impl Place {
         Ok(client)
     }
 
+    fn password(&self) -> Result<Option<String>, SourceFault> {
+        let missing = |what: String| {
+            self.fault_of(SourceFaultKind::Mismatch, &what, "Set it where `secret_env` or `secret_file` says.")
+        };
+        self.address.password().map_err(missing)
+    }
+
     /// What the address, the environment and the password file add up to, as libpq does it.
     fn way(&self) -> Result<Way, SourceFault> {
         let odd = |what: String| {
@@ -130,7 +137,7 @@ impl Place {
         let (ssl_mode, tls) = tls::of(mode.as_deref().unwrap_or("prefer"), roots.as_deref()).map_err(odd)?;
         let is_socket = matches!(config.get_hosts(), [Host::Unix(_), ..]);
         config.ssl_mode(if is_socket { SslMode::Disable } else { ssl_mode });
-        if let Some(password) = self.address.password().map_err(odd)? {
+        if let Some(password) = self.password()? {
             config.password(password);
         } else if config.get_password().is_none() {
             let passfile = own("passfile").map(str::to_owned);

@@ -2,14 +2,15 @@
 
 use super::Inner;
 use super::connect::Lent;
+use super::going::Going;
 use super::look::{hidden, look, tables};
-use super::query::{check_decisions_table, rows, scan};
+use super::query::{check_decisions_table, rows};
 use super::value::cell_at;
 use crate::adapters::sql::health::{self, STATUSES_MAX, bad, doubtful, good};
 use crate::adapters::sql::{Held, Picked, state_of};
 use crate::domain::cell::Cell;
 use crate::domain::text::clean_cut;
-use crate::ports::source::{Examined, Wanted};
+use crate::ports::source::{Examined, Page, SourceFault, Wanted};
 use crate::preset::source::Engine;
 use tokio_postgres::Error;
 
@@ -58,8 +59,7 @@ async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined>
         lines.push(good("variant", mapping.variant.to_string()));
     }
     lines.push(statuses(lent, picked).await);
-    let wanted = Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000 };
-    lines.push(match scan(inner, lent, &wanted, None).await {
+    lines.push(match candidates(inner).await {
         Ok(page) => health::times(&page),
         Err(fault) => bad("times", &fault),
     });
@@ -79,6 +79,15 @@ async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined>
     }
     lines.push(good("clock", "the server's own"));
     lines
+}
+
+/// The first of those that may be findings.
+async fn candidates(inner: &Inner) -> Result<Page, SourceFault> {
+    const ROWS_MAX: usize = 1_000;
+    let wanted = Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: ROWS_MAX };
+    // One more than there are, so that the query is read to its end.
+    let (page, _) = Going::begin(inner, &wanted, None, ROWS_MAX).await?.page(inner, ROWS_MAX + 1).await?;
+    Ok(page)
 }
 
 async fn statuses(lent: &Lent, picked: &Picked) -> Examined {

@@ -31,32 +31,46 @@ pub(super) fn told(fault: &Error) -> String {
     clean_cut(&words.replace('\n', " "), 240)
 }
 
+const CHECK_LOGIN: &str = "Check the user and its password (in the address, `secret_env`, `secret_file`, $PGPASSWORD or ~/.pgpass), and the server's pg_hba.conf.";
+
+/// What an error means that is the driver's own. It tells its kind by its first words alone.
+fn of_driver(place: &str, fault: &Error, told: &str) -> SourceFault {
+    use SourceFaultKind::{Broken, Unreachable};
+    let words = fault.to_string();
+    let (kind, what, do_next) = if fault.is_closed() {
+        (
+            Broken,
+            "the connection was lost while it was used".to_owned(),
+            "Scan again: it is connected to anew.",
+        )
+    } else if told == "password missing" {
+        (Unreachable, "the server wants a password, and there is none".to_owned(), CHECK_LOGIN)
+    } else if words.starts_with("error performing TLS handshake") {
+        (
+            Unreachable,
+            format!("no TLS could be agreed on ({told})"),
+            "Check `sslmode` and `sslrootcert` in the address, and the server's certificate: its names, its dates, who signed it.",
+        )
+    } else {
+        (
+            Unreachable,
+            format!("cannot be reached ({told})"),
+            "Check host, port and network, and that the server runs.",
+        )
+    };
+    fault_of(place, kind, &what, do_next)
+}
+
 /// What an error means.
 pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
     use SourceFaultKind::{Broken, Busy, Interrupted, Mismatch, Unreachable};
     let told = told(fault);
-    let Some(code) = fault.code() else {
-        return if fault.is_closed() {
-            fault_of(
-                place,
-                Broken,
-                "the connection was lost while it was used",
-                "Scan again: it is connected to anew.",
-            )
-        } else {
-            fault_of(
-                place,
-                Unreachable,
-                &format!("cannot be reached ({told})"),
-                "Check host, port and network, and that the server runs.",
-            )
-        };
-    };
+    let Some(code) = fault.code() else { return of_driver(place, fault, &told) };
     let (kind, what, do_next) = match code.code() {
         "28P01" | "28000" => (
             Unreachable,
             format!("the server refuses the login ({told})"),
-            "Check the user and its password (in the address, `secret_env`, `secret_file`, $PGPASSWORD or ~/.pgpass), and the server's pg_hba.conf.",
+            CHECK_LOGIN,
         ),
         "3D000" => (Unreachable, told, "Check the database's name in the address."),
         "53300" => (
@@ -70,7 +84,7 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
             "Scan again once it is up: it is connected to anew.",
         ),
         "42501" => (
-            Mismatch,
+            Unreachable,
             format!("the role lacks a right ({told})"),
             "GRANT it: SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.",
         ),

@@ -3,7 +3,7 @@
 use super::Inner;
 use super::connect::Lent;
 use super::value::held_by;
-use crate::adapters::sql::{Column, Picked, pick};
+use crate::adapters::sql::{Column, Picked, pick, quoted};
 use crate::domain::text::clean;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, Mapping, Table};
@@ -93,15 +93,32 @@ async fn check_hidden(
     mapping: &Mapping,
     there: &[Table],
 ) -> Result<(), SourceFault> {
-    let hidden = hidden(lent, mapping, there).await.map_err(|fault| inner.place.fault(&fault))?;
-    match hidden.iter().find(|(_, has_policy)| !has_policy) {
-        None => Ok(()),
-        Some((table, _)) => Err(inner.place.fault_of(
+    let place = &inner.place;
+    for (table, has_policy) in hidden(lent, mapping, there).await.map_err(|fault| place.fault(&fault))? {
+        let name = clean(&table);
+        let what = if !has_policy {
+            format!("row-level security hides every row of `{name}` from this role")
+        } else if shows_nothing(lent, mapping, &table).await.map_err(|fault| place.fault(&fault))? {
+            format!("row-level security shows this role no row of `{name}`, which holds some")
+        } else {
+            continue;
+        };
+        return Err(place.fault_of(
             SourceFaultKind::Unreachable,
-            &format!("row-level security hides every row of `{}` from this role", clean(table)),
+            &what,
             "Connect as the table's owner or a role with BYPASSRLS, or CREATE POLICY for this one.",
-        )),
+        ));
     }
+    Ok(())
+}
+
+/// Whether a table takes room on the disk and shows no row. (One that was emptied takes room until it is vacuumed.)
+async fn shows_nothing(lent: &Lent, mapping: &Mapping, table: &str) -> Result<bool, Error> {
+    let schema = mapping.schema.as_ref().map(|schema| quoted(Engine::Postgres, schema) + ".");
+    let name = schema.unwrap_or_default() + &quoted(Engine::Postgres, table);
+    let query =
+        format!("SELECT pg_relation_size($1::text::regclass) > 0 AND NOT EXISTS (SELECT 1 FROM {name})");
+    lent.client().query_one(&query, &[&name]).await?.try_get(0)
 }
 
 /// The tables whose rows this role may not see all of, each with whether a policy lets it see some.

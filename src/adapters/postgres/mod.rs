@@ -5,6 +5,7 @@ mod apply;
 mod connect;
 mod examine;
 mod fault;
+mod going;
 mod look;
 mod passfile;
 mod query;
@@ -21,6 +22,7 @@ use crate::ports::source::{
 use crate::preset::source::{Engine, SourcePreset, Table};
 use async_trait::async_trait;
 use connect::Place;
+use going::Waiting;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -34,6 +36,7 @@ pub struct PostgresSource {
 struct Inner {
     known: Known,
     place: Place,
+    waiting: Waiting,
 }
 
 impl PostgresSource {
@@ -41,7 +44,7 @@ impl PostgresSource {
     pub fn new(name: &str, address: Address, preset: SourcePreset) -> Self {
         let (shown, whole) = (address.shown.clone(), address.shown.clone());
         let known = Known::new(Engine::Postgres, preset, name, shown, whole);
-        Self { inner: Arc::new(Inner { known, place: Place::new(address) }) }
+        Self { inner: Arc::new(Inner { known, place: Place::new(address), waiting: Waiting::default() }) }
     }
 }
 
@@ -64,9 +67,7 @@ impl Source for PostgresSource {
     }
 
     async fn scan(&self, wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault> {
-        let lent = self.inner.place.to_read().await?;
-        let page = query::scan(&self.inner, &lent, wanted, after.as_ref()).await;
-        lent.ended(page)
+        going::scan(&self.inner, wanted, after.as_ref()).await
     }
 
     async fn read(&self, key: &str) -> Result<Option<Reading>, SourceFault> {

@@ -8,15 +8,15 @@ use super::value::{Bound, cell_at};
 use crate::adapters::sql::{Held, Named, Picked, Sql, decisions_table, item_of, key, state_of};
 use crate::domain::cell::Cell;
 use crate::domain::item::{Item, ItemKey, Row, State};
-use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
+use crate::ports::source::{Payload, Reading, SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, positional};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, RowStream};
 use uuid::Uuid;
 
-const ENGINE: Engine = Engine::Postgres;
+pub(super) const ENGINE: Engine = Engine::Postgres;
 
 /// Values by the names that a statement calls them.
 pub(super) type Values = [(String, Cell)];
@@ -39,47 +39,20 @@ pub(super) async fn rows(
     client.query(&spelled, &parameters).await
 }
 
+/// The same, one after the other as they come.
+pub(super) async fn stream(client: &Client, sql: &str, values: &Values) -> Result<RowStream, Error> {
+    let (spelled, bound) = bound(sql, values);
+    client.query_raw(&spelled, bound.iter().map(|one| one as &(dyn ToSql + Sync))).await
+}
+
 /// The source's own clock, which goes on within a transaction.
 pub(super) async fn clock_of(client: &Client) -> Result<DateTime<Utc>, Error> {
     let row = client.query_one("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8", &[]).await?;
     Ok(DateTime::from_timestamp_micros(row.try_get(0)?).unwrap_or_default())
 }
 
-/// One page of candidates, after the last one's key.
-pub(super) async fn scan(
-    inner: &Inner,
-    lent: &Lent,
-    wanted: &Wanted,
-    after: Option<&Cursor>,
-) -> Result<Page, SourceFault> {
-    // A scan that goes on goes on with the shape that it began with.
-    let picked = match (after, inner.known.picked()) {
-        (Some(_), Some(picked)) => picked,
-        _ => look(inner, lent).await?,
-    };
-    let read = async {
-        let source_now = clock_of(lent.client()).await?;
-        let sql = picked.sql(ENGINE);
-        let after = match after {
-            Some(Cursor::After(parts)) => key::values(parts),
-            Some(Cursor::Rows { .. }) | None => Vec::new(),
-        };
-        let query = sql.page(wanted, source_now, after.len());
-        let found = rows(lent.client(), &query, &after).await?;
-        let (names, _) = sql.selection();
-        let items = found
-            .iter()
-            .map(|row| Ok(item_at(inner, &picked, &names, row)?.0))
-            .collect::<Result<Vec<Item>, Error>>()?;
-        let is_full = found.len() == wanted.page_items_max;
-        let next = items.last().filter(|_| is_full).map(|last| Cursor::After(last.key.parts.clone()));
-        Ok(Page { items, next, source_now })
-    };
-    read.await.map_err(|fault: Error| inner.place.fault(&fault))
-}
-
 /// The item of a row that was selected as [`Sql::selection`] says, and its state where a rule fits.
-fn item_at(
+pub(super) fn item_at(
     inner: &Inner,
     picked: &Picked,
     names: &[Arc<str>],

@@ -8,19 +8,18 @@ use crate::preset::source::Engine;
 use chrono::{DateTime, Utc};
 
 impl Sql<'_> {
-    /// One page of candidates in the order of their keys, on a server. With a key to go on from, that has so many parts,
-    /// called `:k1`, `:k2`…
-    pub fn page(&self, wanted: &Wanted, now: DateTime<Utc>, after_parts: usize) -> String {
+    /// So many candidates in the order of their keys, on a server. With a key to go on from, that has so many parts, called
+    /// `:k1`, `:k2`…
+    pub fn page(&self, wanted: &Wanted, now: DateTime<Utc>, after_parts: usize, rows_max: usize) -> String {
         let cutoff = now - wanted.running_older_than + PREFILTER_SLACK;
         let (_, selected) = self.selection();
         let key: Vec<String> = self.mapping.key.iter().map(|column| self.quoted(column)).collect();
         let after = if after_parts == 0 { String::new() } else { format!("({}) AND ", self.after(&key)) };
         format!(
-            "SELECT {selected} FROM {} WHERE {after}({}) ORDER BY {} LIMIT {}",
+            "SELECT {selected} FROM {} WHERE {after}({}) ORDER BY {} LIMIT {rows_max}",
             self.from(),
             self.candidates(cutoff, now),
             key.join(", "),
-            wanted.page_items_max
         )
     }
 
