@@ -32,7 +32,8 @@ pub struct Common {
     /// The configuration file.
     #[arg(long, global = true, value_name = "FILE", env = "UNSTUCK_CONFIG")]
     pub config: Option<PathBuf>,
-    /// A database to look into without any configuration: <sqlite://PATH>. May be given several times.
+    /// A database to look into without any configuration: <sqlite://PATH>, <postgres://USER@HOST/DATABASE>,
+    /// <mysql://USER@HOST/DATABASE>. May be given several times.
     #[arg(long, global = true, value_name = "URL")]
     pub db: Vec<String>,
     /// Who decides, for the record.
@@ -287,6 +288,9 @@ pub enum ExportFormat {
 /// `doctor`
 #[derive(Debug, Args)]
 pub struct Doctor {
+    /// Tries this preset file on the databases of `--db`, reads only, and says what it sees.
+    #[arg(long, value_name = "FILE")]
+    pub preset: Option<PathBuf>,
     /// One JSON object a line.
     #[arg(long)]
     pub json: bool,

@@ -70,15 +70,15 @@ fn write_database(
             .map(|variant| &variant.kind);
         match kind {
             Some(KindFrom::Column(column)) => {
-                let _infallible = write!(
+                let _infallible = writeln!(
                     text,
-                    "# The kind of an item is its {}: write a section [kinds.\"…\"] for each that matters.\n",
+                    "# The kind of an item is its {}: write a section [kinds.\"…\"] for each that matters.",
                     shown(column)
                 );
             }
             Some(KindFrom::Fixed(_)) | None => {
                 kinds.push(preset.name.to_string());
-                let _infallible = write!(text, "kind = {name}\n");
+                let _infallible = writeln!(text, "kind = {name}");
             }
         }
     }

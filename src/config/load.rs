@@ -175,7 +175,32 @@ pub fn detect(looked: Vec<Looked>, folder: &Path, audit: PathBuf) -> Result<Sett
         return Err(unread.remove(0));
     }
     make_names_differ(&mut sources);
-    Ok(Settings {
+    Ok(without_configuration(sources, unread, catalogue, audit))
+}
+
+/// Settings that read some databases through one preset, whatever else is in them. Nothing is put on record.
+///
+/// # Errors
+/// A database that cannot be looked into.
+pub fn trial(looked: Vec<Looked>, preset: &SourcePreset) -> Result<Settings, ConfigFault> {
+    let mut sources = Vec::new();
+    for (database, tables) in looked {
+        tables?;
+        sources.push(SourceSettings { name: preset.name.to_string(), database, preset: preset.clone() });
+    }
+    make_names_differ(&mut sources);
+    let catalogue = Catalogue::new(&[])
+        .map_err(|fault| ConfigFault::new(fault.to_string(), "Report this: a built-in preset is wrong."))?;
+    Ok(without_configuration(sources, Vec::new(), catalogue, PathBuf::new()))
+}
+
+fn without_configuration(
+    sources: Vec<SourceSettings>,
+    unread: Vec<ConfigFault>,
+    catalogue: Catalogue,
+    audit: PathBuf,
+) -> Settings {
+    Settings {
         operator: None,
         audit_key: key_of(&audit),
         audit_checkpoints: None,
@@ -189,7 +214,7 @@ pub fn detect(looked: Vec<Looked>, folder: &Path, audit: PathBuf) -> Result<Sett
         unread,
         catalogue,
         file: None,
-    })
+    }
 }
 
 /// The presets of the job systems that a database has.

@@ -122,7 +122,7 @@ fn find_stuck(
     let since = base_time(&item, now, &mut notes);
     let age = since.map(|at| (now - at).max(TimeDelta::zero()));
     let holder = match &item.times.lease {
-        Lease::None => by_age(&item, age, stuck_after, now),
+        Lease::None | Lease::Told(item::Holder::Unknown) => by_age(&item, age, stuck_after, now),
         Lease::EndsAt(Reading::Known(end)) => by_lease_end(*end, TimeDelta::zero(), now, &mut notes),
         // Only what has ended in every zone of the world has ended.
         Lease::EndsAt(Reading::ZoneUnclear(end)) => by_lease_end(*end, ZONE_MAX, now, &mut notes),
@@ -134,18 +134,16 @@ fn find_stuck(
             notes.push(format!("The end of its lease cannot be read: {odd}."));
             Holder::Silent
         }
-        Lease::Seconds(None) => Holder::Live,
+        Lease::Seconds(None) | Lease::Told(item::Holder::Live) => Holder::Live,
         Lease::Seconds(Some(seconds)) => {
             let allowed = TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX);
             notes.push(format!("It was allowed {}.", span(allowed)));
             by_age(&item, age, allowed, now)
         }
-        Lease::Told(item::Holder::Live) => Holder::Live,
         Lease::Told(item::Holder::Expired) => {
             notes.push("Whoever held it is gone, as its source shows.".to_owned());
             Holder::Silent
         }
-        Lease::Told(item::Holder::Unknown) => by_age(&item, age, stuck_after, now),
         Lease::Heartbeat { beat, limit_seconds } => {
             let limit = TimeDelta::try_seconds(*limit_seconds).unwrap_or(TimeDelta::MAX);
             by_heartbeat(&item, beat, limit, since, now, &mut notes)

@@ -237,9 +237,9 @@ fn evidence(reference: &str) -> Evidence {
 }
 
 /// Where a scan of the fakes goes on.
-pub(crate) fn place_of(after: Option<Cursor>) -> usize {
+pub(crate) fn place_of(after: Option<&Cursor>) -> usize {
     match after {
-        Some(Cursor::Rows { from, .. }) => usize::try_from(from).unwrap(),
+        Some(Cursor::Rows { from, .. }) => usize::try_from(*from).unwrap(),
         Some(Cursor::After(_)) | None => 0,
     }
 }

@@ -10,6 +10,7 @@ mod commands_audit;
 mod commands_decide;
 mod commands_recover;
 mod configurations;
+mod databases;
 mod documentation;
 mod error_class_sets;
 mod error_class_wrappers;
@@ -27,7 +28,12 @@ mod pty;
 #[cfg(unix)]
 mod races;
 #[cfg(unix)]
+mod standins;
+#[cfg(unix)]
 mod surroundings;
+mod systems;
+#[cfg(unix)]
+mod trial;
 #[cfg(unix)]
 mod witness;
 mod world;

@@ -80,7 +80,7 @@ async fn write(
 async fn run(conn: &mut Conn, planned: &PlannedStatement) -> Result<u64, Error> {
     let (spelled, values) = bound(&planned.sql, &planned.parameters);
     let result = conn.exec_iter(spelled, values).await?;
-    let is_query = result.columns_ref().first().is_some();
+    let is_query = !result.columns_ref().is_empty();
     let changed = result.affected_rows();
     let returned = result.collect_and_drop::<mysql_async::Row>().await?.len();
     Ok(if is_query { u64::try_from(returned).unwrap_or(u64::MAX) } else { changed })

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How long a connection may take to come about.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// How long one query may read, where the address does not say it.
-const READ_MAX: Duration = Duration::from_secs(60);
+const READ_MAX: Duration = Duration::from_mins(1);
 /// How long a decision waits for a row that somebody holds, in seconds.
 const LOCK_WAITS_MAX_SECONDS: u64 = 10;
 /// How many connections are kept for the next read.
@@ -78,17 +78,16 @@ impl Place {
             Some(mut conn) => conn.ping().await.is_ok().then_some(conn),
             None => None,
         };
-        let conn = match kept {
-            Some(conn) => conn,
-            None => {
-                let mut conn = self.connect(&way).await?;
-                let reading = async {
-                    conn.query_drop("SET SESSION TRANSACTION READ ONLY").await?;
-                    limit(&mut conn, way.read_max).await
-                };
-                reading.await.map_err(|fault| self.fault(&fault))?;
-                conn
-            }
+        let conn = if let Some(conn) = kept {
+            conn
+        } else {
+            let mut conn = self.connect(&way).await?;
+            let reading = async {
+                conn.query_drop("SET SESSION TRANSACTION READ ONLY").await?;
+                limit(&mut conn, way.read_max).await
+            };
+            reading.await.map_err(|fault| self.fault(&fault))?;
+            conn
         };
         Ok(Lent { conn: Some(conn), idle: Arc::clone(&self.idle), way })
     }
@@ -207,6 +206,7 @@ pub(super) struct Lent {
 }
 
 impl Lent {
+    #[expect(clippy::expect_used, reason = "only giving it back takes it away, and that takes this too")]
     pub(super) fn conn(&mut self) -> &mut Conn {
         self.conn.as_mut().expect("it is there until it is given back")
     }

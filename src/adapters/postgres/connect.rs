@@ -18,7 +18,7 @@ use tokio_postgres::{Client, Config, Error};
 /// How long a connection may take to come about.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// How long one query may read, where the address does not say it.
-const READ_MAX: Duration = Duration::from_secs(60);
+const READ_MAX: Duration = Duration::from_mins(1);
 /// How long a decision may wait for a row that somebody holds, and each of its statements may take.
 const LOCK_WAITS_MAX: Duration = Duration::from_secs(10);
 /// How many connections are kept for the next read.
@@ -65,18 +65,17 @@ impl Place {
     /// A session that cannot write: one that was kept, or a new one.
     pub(super) async fn to_read(&self) -> Result<Lent, SourceFault> {
         let (way, kept) = (self.way()?, self.kept());
-        let client = match kept {
-            Some(client) => client,
-            None => {
-                let client = self.connect(&way).await?;
-                let read_max = way.read_max.as_millis();
-                let reading = format!(
-                    "{SPELLING}; SET default_transaction_read_only = on; SET statement_timeout = {read_max}; \
+        let client = if let Some(client) = kept {
+            client
+        } else {
+            let client = self.connect(&way).await?;
+            let read_max = way.read_max.as_millis();
+            let reading = format!(
+                "{SPELLING}; SET default_transaction_read_only = on; SET statement_timeout = {read_max}; \
                      SET idle_in_transaction_session_timeout = {read_max}"
-                );
-                client.batch_execute(&reading).await.map_err(|fault| self.fault(&fault))?;
-                client
-            }
+            );
+            client.batch_execute(&reading).await.map_err(|fault| self.fault(&fault))?;
+            client
         };
         Ok(Lent { client: Some(client), idle: Arc::clone(&self.idle), tls: way.tls })
     }
@@ -196,6 +195,7 @@ pub(super) struct Lent {
 }
 
 impl Lent {
+    #[expect(clippy::expect_used, reason = "only giving it back takes it away, and that takes this too")]
     pub(super) fn client(&self) -> &Client {
         self.client.as_ref().expect("it is there until it is given back")
     }

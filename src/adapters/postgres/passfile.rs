@@ -49,15 +49,15 @@ fn find(text: &str, wanted: [&str; 4]) -> Option<String> {
 }
 
 fn fields_of(line: &str) -> Vec<String> {
-    let (mut fields, mut characters) = (vec![String::new()], line.chars());
+    let (mut fields, mut field, mut characters) = (Vec::new(), String::new(), line.chars());
     while let Some(character) = characters.next() {
-        let last = fields.last_mut().expect("there is always one");
         match character {
-            '\\' => last.extend(characters.next()),
-            ':' => fields.push(String::new()),
-            other => last.push(other),
+            '\\' => field.extend(characters.next()),
+            ':' => fields.push(std::mem::take(&mut field)),
+            other => field.push(other),
         }
     }
+    fields.push(field);
     fields
 }
 

@@ -104,9 +104,8 @@ impl Sql<'_> {
         match (self.engine, self.held(column)) {
             (Engine::Postgres, Held::Integer) => format!("{name}::int8"),
             (Engine::Postgres, Held::Real) => format!("{name}::float8"),
-            (Engine::Postgres, Held::Bytes) => name,
-            (Engine::Postgres, _) => format!("{name}::text"),
-            (Engine::Sqlite | Engine::Mysql, _) => name,
+            (Engine::Postgres, held) if held != Held::Bytes => format!("{name}::text"),
+            (Engine::Postgres | Engine::Sqlite | Engine::Mysql, _) => name,
         }
     }
 

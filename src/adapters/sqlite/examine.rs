@@ -32,6 +32,9 @@ pub(super) fn examine(inner: &Inner) -> Vec<Examined> {
     };
     let columns = columns_of(&connection, &picked.mapping.table).unwrap_or_default();
     lines.push(health::columns(&picked.mapping.table, &columns));
+    if !picked.mapping.variant.is_empty() {
+        lines.push(good("variant", picked.mapping.variant.to_string()));
+    }
     lines.push(statuses_line(&picked, &connection));
     lines.push(times_line(inner, &connection));
     lines.push(writing_line(inner, &picked));

@@ -49,7 +49,7 @@ pub(super) fn look(inner: &Inner, connection: &Connection) -> Result<Arc<Picked>
         Picked { columns: table.columns.iter().map(|(name, _)| column(name)).collect(), mapping };
     if picked.mapping.select.is_some() {
         let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Sqlite).from());
-        let names = |statement: Statement<'_>| statement.column_names().into_iter().map(column).collect();
+        let names = |statement: Statement<'_>| statement.column_names().map(column).collect();
         picked.columns = connection.prepare(&sql).map(names).map_err(of_sql)?;
     }
     let missing: Vec<String> = picked

@@ -138,7 +138,7 @@ impl Source for FakeSource {
         if call.fails_before() || call.fails_after().await {
             return Err(source_fault("the scan broke", false));
         }
-        let from = super::place_of(after);
+        let from = super::place_of(after.as_ref());
         let rows = self.rows.lock().unwrap();
         let items: Vec<_> = rows.values().skip(from).take(self.page_items).map(item_of).collect();
         let next = from + items.len();

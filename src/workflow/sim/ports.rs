@@ -147,7 +147,7 @@ impl Source for SimSource {
 
     async fn scan(&self, _wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault> {
         source_fault(self.process.begins("source.scan", "", "").await)?;
-        let from = place_of(after);
+        let from = place_of(after.as_ref());
         let page = self.process.truth(|truth| {
             let jobs = truth.jobs.iter().skip(from).take(3);
             let items: Vec<_> = jobs.map(|(key, job)| job.item(&truth.setting, key)).collect();

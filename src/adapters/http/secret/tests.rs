@@ -1,5 +1,6 @@
 use super::*;
 use crate::domain::evidence::EffectState;
+use std::sync::Arc;
 
 const TOKEN: &str = "plaintoken77x";
 

@@ -357,8 +357,10 @@ impl WritingFile {
     fn checked(&self, name: &str) -> Result<Writing, String> {
         if let Some(reason) = &self.unsupported {
             return if self.statements.is_empty() {
-                let instead = self.instead.as_ref().map(|instead| format!(" Instead: {instead}"));
-                Ok(Writing::Unsupported(format!("{reason}{}", instead.unwrap_or_default())))
+                Ok(Writing::Unsupported(match &self.instead {
+                    Some(instead) => format!("{}. Instead: {instead}", reason.trim_end_matches('.')),
+                    None => reason.clone(),
+                }))
             } else {
                 Err(format!("`decisions.{name}` is `unsupported` and has statements"))
             };

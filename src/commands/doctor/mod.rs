@@ -1,5 +1,7 @@
 //! `unstuck doctor`: every source, provider, permission, clock and preset, each with a clear line.
 
+mod trial;
+
 use super::arguments::{Common, Doctor};
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
@@ -29,11 +31,13 @@ struct Line<'a> {
 
 /// Looks at everything and prints a line each.
 pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Failure> {
-    let settings = session::settings(common).await?;
-    session::at_desk(common, &settings, AuditUse::Write, async |desk| {
-        examine(desk, &settings, arguments).await
-    })
-    .await
+    let settings = match &arguments.preset {
+        Some(file) => trial::settings(common, file).await?,
+        None => session::settings(common).await?,
+    };
+    // A trial puts nothing on record, and needs none.
+    let audit = if arguments.preset.is_some() { AuditUse::Read } else { AuditUse::Write };
+    session::at_desk(common, &settings, audit, async |desk| examine(desk, &settings, arguments).await).await
 }
 
 async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result<Exit, Failure> {
@@ -56,7 +60,9 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
         }
         Ok(())
     };
-    print("configuration", vec![configuration(settings.file.as_deref(), &settings.catalogue)])?;
+    if arguments.preset.is_none() {
+        print("configuration", vec![configuration(settings.file.as_deref(), &settings.catalogue)])?;
+    }
     let unread = settings.unread.iter().map(|fault| Examined {
         what: "file".to_owned(),
         health: Health::Unreachable,
@@ -64,7 +70,14 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
     });
     print("database", unread.collect())?;
     for source in &desk.sources {
-        print(&format!("source {}", source.facts().name), source.examine().await)?;
+        let subject = format!("source {}", source.facts().name);
+        print(&subject, source.examine().await)?;
+        if arguments.preset.is_some() {
+            print(&subject, trial::sees(desk, source).await)?;
+        }
+    }
+    if arguments.preset.is_some() {
+        return Ok(exit_of(worst));
     }
     for (name, provider) in &desk.providers {
         let line = ask(&**provider).await;
@@ -74,11 +87,15 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
     print("audit", vec![audit(desk, &settings.audit).await, audit_key(settings.audit_key.as_deref())])?;
     print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;
     session::tell_waiting(desk).await;
-    Ok(match worst {
+    Ok(exit_of(worst))
+}
+
+fn exit_of(worst: Health) -> Exit {
+    match worst {
         Health::Good | Health::Doubtful => Exit::Fine,
         Health::Bad => Exit::No,
         Health::Unreachable => Exit::Unreachable,
-    })
+    }
 }
 
 fn word(health: Health) -> &'static str {
@@ -90,8 +107,8 @@ fn word(health: Health) -> &'static str {
     }
 }
 
-fn good(what: &str, finding: String) -> Examined {
-    Examined { what: what.to_owned(), health: Health::Good, finding }
+fn good(what: &str, finding: impl Into<String>) -> Examined {
+    Examined { what: what.to_owned(), health: Health::Good, finding: finding.into() }
 }
 
 fn configuration(file: Option<&Path>, catalogue: &crate::preset::catalogue::Catalogue) -> Examined {
