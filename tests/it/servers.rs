@@ -9,6 +9,7 @@ mod killed;
 mod mariadb;
 mod postgres;
 mod process;
+mod proxy;
 mod refused;
 mod replica;
 mod rights;
@@ -18,7 +19,7 @@ use crate::world::{Ran, World, two_lines};
 use pretty_assertions::assert_eq;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 /// A finding in a file beside the server, which goes on whatever the server does.
 const MAILS: &str = "
@@ -68,9 +69,18 @@ impl Desk {
         command
     }
 
-    /// Runs the program with arguments that are parted by spaces.
+    /// Runs the program with arguments that are parted by spaces. It never prints a password.
     pub fn run(&self, arguments: &str) -> Ran {
-        self.world.ran(self.program(arguments).output().unwrap())
+        self.ended(self.program(arguments).spawn().unwrap())
+    }
+
+    /// What a program that was started came to.
+    pub fn ended(&self, child: Child) -> Ran {
+        let ran = self.world.ran(child.wait_with_output().unwrap());
+        for printed in [&ran.out, &ran.err] {
+            assert!(!printed.contains("s3cr3t"), "a password is printed: {printed}");
+        }
+        ran
     }
 
     /// The keys that are listed.
@@ -93,9 +103,15 @@ impl Desk {
     pub fn tells(&self, code: i32, what: &str, do_next: &str) {
         let told = two_lines(what, do_next);
         let list = self.run("list --json");
-        assert_eq!((list.code, list.err.as_str(), list.each("key")), (Some(code), &*told, vec!["mail-1".to_owned()]));
+        assert_eq!(
+            (list.code, list.err.as_str(), list.each("key")),
+            (Some(code), &*told, vec!["mail-1".to_owned()])
+        );
         let text = self.run("list --source billing");
-        assert_eq!((text.code, text.err), (Some(code), format!("{told}No findings in what could be read.\n")));
+        assert_eq!(
+            (text.code, text.err),
+            (Some(code), format!("{told}No findings in what could be read.\n"))
+        );
         let check = self.run("check inv-1");
         assert_eq!((check.code, check.err.as_str(), check.out.as_str()), (Some(code), &*told, ""));
         let all = self.run("check --all --json");
@@ -127,23 +143,12 @@ impl Desk {
         (ran.code, text(&bad["health"]), text(&bad["finding"]))
     }
 
-    /// No password is in anything that any command prints, or in the audit.
+    /// No password is in anything that was put on record. (What is printed is looked at with every run.)
     pub fn hides_passwords(&self) {
-        for arguments in [
-            "list",
-            "list --json",
-            "check --all",
-            "check inv-1 --json",
-            "decide inv-1 --source billing --done --dry-run --reason look",
-            "doctor",
-            "doctor --json",
-            "audit list --json",
-            "audit export",
-        ] {
-            let ran = self.run(arguments);
-            for printed in [&ran.out, &ran.err] {
-                assert!(!printed.contains("s3cr3t"), "{arguments}: {printed}");
-            }
+        for arguments in
+            ["decide inv-1 --source billing --done --dry-run --reason look", "doctor", "audit export"]
+        {
+            self.run(arguments);
         }
         let audit = std::fs::read(self.world.path("audit.db")).unwrap();
         assert!(!audit.windows(6).any(|bytes| bytes == b"s3cr3t"), "a password is in the audit");

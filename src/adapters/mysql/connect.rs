@@ -116,7 +116,11 @@ impl Place {
 
     fn password(&self) -> Result<Option<String>, SourceFault> {
         let missing = |what: String| {
-            self.fault_of(SourceFaultKind::Mismatch, &what, "Set it where `secret_env` or `secret_file` says.")
+            self.fault_of(
+                SourceFaultKind::Mismatch,
+                &what,
+                "Set it where `secret_env` or `secret_file` says.",
+            )
         };
         self.address.password().map_err(missing)
     }

@@ -22,29 +22,40 @@ pub(super) async fn examine(inner: &Inner) -> Vec<Examined> {
         Err(fault) => return vec![bad("server", &fault)],
     };
     match server(&lent).await {
-        Ok(told) => lines.push(good("server", told)),
+        Ok((told, true)) => lines.push(good("server", told)),
+        Ok((told, false)) => lines.push(doubtful("server", told)),
         Err(fault) => lines.push(bad("server", &inner.place.fault(&fault))),
     }
     match look(inner, &lent).await {
         Ok(picked) => lines.extend(of_tables(inner, &lent, &picked).await),
         Err(fault) => {
             lines.push(bad("table", &fault));
+            let _begun = lent.begin_again().await;
             lines.extend(tables(&lent, None).await.ok().map(|tables| health::tables(&tables)));
         }
     }
-    lent.done();
+    lent.done().await;
     lines
 }
 
-async fn server(lent: &Lent) -> Result<String, Error> {
+/// The server in words, and whether decisions can be written there.
+async fn server(lent: &Lent) -> Result<(String, bool), Error> {
     let query = "SELECT current_setting('server_version'), current_user::text, current_database()::text, \
-                 coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false), pg_is_in_recovery()";
+                 coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false), pg_is_in_recovery(), \
+                 current_setting('default_transaction_read_only') = 'on'";
     let row = lent.client().query_one(query, &[]).await?;
     let (version, user, database): (String, String, String) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let tls = if row.try_get(3)? { "with TLS" } else { "without TLS" };
-    let replica = if row.try_get(4)? { "; a replica: no decision can be written" } else { "" };
-    Ok(format!("PostgreSQL {version}, {user} in {database}, {tls}{replica}"))
+    let (is_replica, only_reads): (bool, bool) = (row.try_get(4)?, row.try_get(5)?);
+    let (refuses, can_write) = match (is_replica, only_reads) {
+        (true, _) => ("; a replica: no decision can be written", false),
+        (false, true) => {
+            ("; set to read only (default_transaction_read_only): no decision can be written", false)
+        }
+        (false, false) => ("", true),
+    };
+    Ok((format!("PostgreSQL {version}, {user} in {database}, {tls}{refuses}"), can_write))
 }
 
 async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined> {
@@ -102,10 +113,12 @@ async fn statuses(lent: &Lent, picked: &Picked) -> Examined {
         }
         Ok(found)
     };
-    match read.await {
+    let read: Result<_, Error> = read.await;
+    match read {
         Ok(found) => health::statuses(&found),
         Err(fault) => {
-            let fault: Error = fault;
+            // What is wrong with the connection itself is told by whatever is looked at next.
+            let _begun = lent.begin_again().await;
             doubtful("statuses", super::fault::told(&fault))
         }
     }

@@ -84,16 +84,14 @@ impl Going {
         }
         let (clock, at) = self.began;
         let mut page = Page { items, next: None, source_now: clock + at.elapsed() };
-        if is_over && self.left > 0 {
-            self.lent.done();
-            return Ok((page, None));
+        if !is_over || self.left == 0 {
+            page.next = Some(Cursor::After(self.last.clone()));
         }
-        page.next = Some(Cursor::After(self.last.clone()));
-        if is_over {
-            self.lent.done();
-            return Ok((page, None));
+        if !is_over {
+            return Ok((page, Some(self)));
         }
-        Ok((page, Some(self)))
+        self.lent.done().await;
+        Ok((page, None))
     }
 
     async fn step(&mut self, inner: &Inner, items_max: usize) -> Result<Step, Error> {

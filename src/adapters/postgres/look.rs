@@ -44,10 +44,16 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
     let names = preset.tables();
     let all = tables(lent, Some(&names)).await.map_err(|fault| place.fault(&fault))?;
     let schema = preset.variants.iter().find_map(|variant| variant.schema.as_deref());
-    let there: Vec<Table> = all.into_iter().filter(|table| table.is_in(schema)).collect();
-    let mapping = pick(preset, Engine::Postgres, &there)
-        .map_err(|(kind, what, do_next)| place.fault_of(kind, &what, do_next))?;
+    let (there, elsewhere): (Vec<Table>, Vec<Table>) = all.into_iter().partition(|table| table.is_in(schema));
+    let mapping = match pick(preset, Engine::Postgres, &there) {
+        Ok(mapping) => mapping,
+        Err((kind, what, do_next)) => {
+            check_usable(inner, lent, &elsewhere).await?;
+            return Err(place.fault_of(kind, &what, do_next));
+        }
+    };
     if !there.iter().any(|table| table.name == mapping.table) {
+        check_usable(inner, lent, &elsewhere).await?;
         return Err(place.fault_of(
             SourceFaultKind::Mismatch,
             &format!("has no table `{}`", clean(&mapping.table)),
@@ -75,6 +81,24 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
         ));
     }
     Ok(inner.known.keep(picked))
+}
+
+/// A schema that this role may not use is left out of the path that tables are looked for in: a table in it is there.
+async fn check_usable(inner: &Inner, lent: &Lent, elsewhere: &[Table]) -> Result<(), SourceFault> {
+    let query = "SELECT has_schema_privilege($1::text, 'USAGE')";
+    for table in elsewhere {
+        let row = lent.client().query_one(query, &[&table.schema]).await;
+        let may_use: bool = row.and_then(|row| row.try_get(0)).map_err(|fault| inner.place.fault(&fault))?;
+        if !may_use {
+            let (schema, table) = (clean(&table.schema), clean(&table.name));
+            return Err(inner.place.fault_of(
+                SourceFaultKind::Unreachable,
+                &format!("the role lacks a right (USAGE on schema `{schema}`, which has a table `{table}`)"),
+                "GRANT it: USAGE on the schema, SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Tables with row-level security that counts for this role: whether any policy lets it see rows.

@@ -1,4 +1,4 @@
-//! PostgreSQL sources. A few connections are kept for reading, each in a session that cannot write; a decision has a
+//! PostgreSQL sources. A few connections are kept for reading, each in a transaction that cannot write; a decision has a
 //! connection of its own.
 
 mod apply;
@@ -56,7 +56,7 @@ pub async fn tables_of(address: Address) -> Result<Vec<Table>, SourceFault> {
     let place = Place::new(address);
     let lent = place.to_read().await?;
     let tables = look::tables(&lent, None).await.map_err(|fault| place.fault(&fault))?;
-    lent.done();
+    lent.done().await;
     Ok(tables)
 }
 
@@ -73,13 +73,13 @@ impl Source for PostgresSource {
     async fn read(&self, key: &str) -> Result<Option<Reading>, SourceFault> {
         let lent = self.inner.place.to_read().await?;
         let reading = query::read(&self.inner, &lent, key).await;
-        lent.ended(reading)
+        lent.ended(reading).await
     }
 
     async fn payload(&self, key: &ItemKey, bytes_max: usize) -> Result<Option<Payload>, SourceFault> {
         let lent = self.inner.place.to_read().await?;
         let payload = query::payload(&self.inner, &lent, key, bytes_max).await;
-        lent.ended(payload)
+        lent.ended(payload).await
     }
 
     fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
@@ -98,7 +98,7 @@ impl Source for PostgresSource {
     async fn has_decision(&self, decision: Uuid) -> Result<Option<bool>, SourceFault> {
         let lent = self.inner.place.to_read().await?;
         let has = query::has_decision(&self.inner, &lent, decision).await;
-        lent.ended(has)
+        lent.ended(has).await
     }
 
     async fn examine(&self) -> Vec<Examined> {

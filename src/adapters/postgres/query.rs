@@ -88,7 +88,9 @@ pub(super) async fn read(inner: &Inner, lent: &Lent, typed: &str) -> Result<Opti
                 readings.push(reading);
             }
             Ok(_) => {}
-            Err(fault) if is_no_such_value(&fault) => {}
+            Err(fault) if is_no_such_value(&fault) => {
+                lent.begin_again().await.map_err(|fault| inner.place.fault(&fault))?;
+            }
             Err(fault) => return Err(inner.place.fault(&fault)),
         }
     }
@@ -96,21 +98,8 @@ pub(super) async fn read(inner: &Inner, lent: &Lent, typed: &str) -> Result<Opti
         .map_err(|(what, do_next)| inner.place.fault_of(SourceFaultKind::Mismatch, &what, do_next))
 }
 
-/// One item by its key's exact values, item and row of one snapshot.
+/// One item by its key's exact values: item and row are of one snapshot, the transaction's.
 async fn read_by_parts(
-    inner: &Inner,
-    picked: &Picked,
-    client: &Client,
-    parts: &[Cell],
-) -> Result<Option<Reading>, Error> {
-    client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    let read = read_in_transaction(inner, picked, client, parts).await;
-    // It read only: there is nothing to keep.
-    client.batch_execute("ROLLBACK").await?;
-    read
-}
-
-async fn read_in_transaction(
     inner: &Inner,
     picked: &Picked,
     client: &Client,

@@ -109,9 +109,26 @@ impl Postgres {
         self.process.take().unwrap().kill();
     }
 
+    /// Stops it: TERM waits for the sessions, INT ends them, QUIT takes no time for it.
+    pub fn stop(&mut self, signal: Signal) {
+        self.process.take().unwrap().stop(signal);
+    }
+
     /// Its folder: of its socket, its certificates, its log.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Adds a setting, which counts from the next start on.
+    pub fn set(&self, setting: &str) {
+        let file = self.data.join("postgresql.auto.conf");
+        let kept = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(file, format!("{kept}{setting}\n")).unwrap();
+    }
+
+    /// What it logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
     /// Lets it read a file as only it may.
@@ -156,7 +173,8 @@ impl Postgres {
         let mut child = psql.spawn().unwrap();
         let name = format!("holder-{}", child.id());
         let input = child.stdin.as_mut().unwrap();
-        std::io::Write::write_all(input, format!("SET application_name = '{name}';\n{sql};\n").as_bytes()).unwrap();
+        std::io::Write::write_all(input, format!("SET application_name = '{name}';\n{sql};\n").as_bytes())
+            .unwrap();
         let asked = format!(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = '{name}' AND state = 'idle in transaction'"
         );

@@ -65,7 +65,11 @@ impl Account {
     /// A program that runs as it, with nothing of this test's environment but the path.
     pub fn command(self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).stdin(Stdio::null()).current_dir("/");
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .stdin(Stdio::null())
+            .current_dir("/");
         if let Some((user, group)) = self.0 {
             command.uid(user).gid(group);
         }

@@ -13,7 +13,9 @@ fn a_closed_port() {
     let port = free_port();
     Desk::new(&format!("postgres://ana:s3cr3t-of-ana@127.0.0.1:{port}/app"), "").tells(
         3,
-        &format!("postgres://ana@127.0.0.1:{port}/app: cannot be reached (Connection refused (os error 111))"),
+        &format!(
+            "postgres://ana@127.0.0.1:{port}/app: cannot be reached (Connection refused (os error 111))"
+        ),
         "Check host, port and network, and that the server runs.",
     );
 }
@@ -69,7 +71,8 @@ fn a_password_file_that_others_may_read() {
     let Some(server) = Postgres::start() else { return };
     let desk = Desk::new(&server.url("ana"), "");
     desk.passfile(&format!("*:*:*:*:{PASSWORD}\n"));
-    std::fs::set_permissions(desk.world.path(".pgpass"), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    std::fs::set_permissions(desk.world.path(".pgpass"), std::os::unix::fs::PermissionsExt::from_mode(0o644))
+        .unwrap();
     let told = "the server wants a password, and there is none";
     desk.tells(3, &format!("{}: {told}", server.shown("ana")), LOGIN);
 }
@@ -91,7 +94,11 @@ fn a_secret_that_is_not_there() {
 fn a_role_that_there_is_not() {
     let Some(server) = Postgres::start() else { return };
     let told = "the server refuses the login (password authentication failed for user \"nobody\")";
-    Desk::new(&server.url("nobody:s3cr3t-but-wrong"), "").tells(3, &format!("{}: {told}", server.shown("nobody")), LOGIN);
+    Desk::new(&server.url("nobody:s3cr3t-but-wrong"), "").tells(
+        3,
+        &format!("{}: {told}", server.shown("nobody")),
+        LOGIN,
+    );
 }
 
 #[test]

@@ -27,8 +27,8 @@ fn a_replica() {
     let (code, health, server) = desk.doctor("server");
     assert_eq!((code, health.as_str()), (Some(0), "doubtful"));
     assert!(server.ends_with("; a replica: no decision can be written"), "{server}");
-    let why = "cannot be written: it is a replica, or opened to read only \
-        (cannot set transaction read-write mode during recovery)";
+    let why = "cannot be written: it is a replica, or set to read only \
+        (cannot execute UPDATE in a read-only transaction)";
     reads_and_does_not_write(&desk, &replica.shown("ana"), why);
     assert_eq!(primary.status_of("inv-1"), "running");
     // What the primary writes is seen there, and what became a primary takes decisions.
@@ -37,16 +37,23 @@ fn a_replica() {
     assert_eq!(desk.listed(), ["inv-1", "mail-1"]);
     replica.sql("SELECT pg_promote()");
     assert_eq!(desk.run(DECIDE).code, Some(0));
-    assert_eq!((replica.status_of("inv-1").as_str(), primary.status_of("inv-1").as_str()), ("done", "running"));
+    assert_eq!(
+        (replica.status_of("inv-1").as_str(), primary.status_of("inv-1").as_str()),
+        ("done", "running")
+    );
 }
 
-/// A session may ask for more than its role has by default: only a decision of its own asks for it, so that is refused.
+/// A session could ask for more than its role or its server has by default. A decision does not: whoever set that meant it.
 #[test]
 fn a_role_that_only_reads_by_default() {
     let Some(server) = Postgres::start() else { return };
     server.sql("ALTER ROLE ana SET default_transaction_read_only = on");
     let desk = Desk::new(&server.url("ana:s3cr3t-of-ana"), "");
-    let why = "cannot be written: this role is set to read only (default_transaction_read_only)";
+    let (code, health, told) = desk.doctor("server");
+    assert_eq!((code, health.as_str()), (Some(0), "doubtful"));
+    let refuses = "; set to read only (default_transaction_read_only): no decision can be written";
+    assert!(told.ends_with(refuses), "{told}");
+    let why = "cannot be written: it is a replica, or set to read only (cannot execute UPDATE in a read-only transaction)";
     reads_and_does_not_write(&desk, &server.shown("ana"), why);
     assert_eq!(server.status_of("inv-1"), "running");
 }

@@ -5,10 +5,8 @@ use super::postgres::Postgres;
 use pretty_assertions::assert_eq;
 
 const NAME_IT: &str = "Name table and schema in the configuration; `unstuck doctor` lists those there are.";
-const GRANT_IT: &str =
-    "GRANT it: SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.";
-const POLICY: &str =
-    "Connect as the table's owner or a role with BYPASSRLS, or CREATE POLICY for this one.";
+const GRANT_IT: &str = "GRANT it: SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.";
+const POLICY: &str = "Connect as the table's owner or a role with BYPASSRLS, or CREATE POLICY for this one.";
 
 fn desk(server: &Postgres) -> Desk {
     Desk::new(&server.url("ana:s3cr3t-of-ana"), "")
@@ -77,7 +75,7 @@ fn a_role_that_may_not_use_the_schema() {
     let url = server.url("ana:s3cr3t-of-ana");
     let desk = Desk::new(&format!("{url}?schema=app"), "");
     let place = format!("{}?schema=app", server.shown("ana"));
-    let what = "the role lacks a right (permission denied for schema app)";
+    let what = "the role lacks a right (USAGE on schema `app`, which has a table `jobs`)";
     desk.tells(3, &format!("{place}: {what}"), "GRANT it: USAGE on the schema, SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.");
 }
 
@@ -94,7 +92,10 @@ fn a_role_that_may_only_read() {
     let ran = desk.run("decide inv-1 --source billing --done --override --reason seen");
     let why = told(&server, "the role lacks a right (permission denied for table jobs)");
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert_eq!(ran.err.lines().next(), Some(&*format!("unstuck: inv-1: mark done failed: nothing was written: {why}")));
+    assert_eq!(
+        ran.err.lines().next(),
+        Some(&*format!("unstuck: inv-1: mark done failed: nothing was written: {why}"))
+    );
     assert_eq!(server.status_of("inv-1"), "running");
     let events = desk.run("audit list --json").each("event");
     assert_eq!(events, ["failed", "intended"]);
@@ -135,22 +136,21 @@ fn row_level_security_with_a_policy_that_shows_nothing() {
 #[test]
 fn row_level_security_with_a_policy_that_shows_some() {
     let Some(server) = Postgres::start() else { return };
-    server.sql("ALTER TABLE jobs ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON jobs USING (key <> 'inv-1')");
+    server
+        .sql("ALTER TABLE jobs ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON jobs USING (key <> 'inv-1')");
     let desk = desk(&server);
     assert_eq!(desk.listed(), ["inv-2", "mail-1"]);
     let (code, health, finding) = desk.doctor("hidden rows");
     assert_eq!((code, health.as_str()), (Some(0), "doubtful"));
-    assert_eq!(
-        finding,
-        "row-level security is on for `jobs`: this role sees only what a policy lets it see"
-    );
+    assert_eq!(finding, "row-level security is on for `jobs`: this role sees only what a policy lets it see");
 }
 
 /// A policy may show a row and not let it be written: no row is changed, so nothing is.
 #[test]
 fn row_level_security_that_does_not_let_a_row_be_written() {
     let Some(server) = Postgres::start() else { return };
-    server.sql("ALTER TABLE jobs ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON jobs FOR SELECT USING (true)");
+    server
+        .sql("ALTER TABLE jobs ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON jobs FOR SELECT USING (true)");
     let desk = desk(&server);
     assert_eq!(desk.listed(), ["inv-1", "inv-2", "mail-1"]);
     let ran = desk.run("decide inv-1 --source billing --done --override --reason seen");
@@ -167,7 +167,7 @@ fn row_level_security_for_the_owner_and_for_an_empty_table() {
     server.sql("ALTER TABLE jobs OWNER TO ana; ALTER TABLE jobs ENABLE ROW LEVEL SECURITY");
     assert_eq!(desk(&server).listed(), ["inv-1", "inv-2", "mail-1"]);
     server.sql(
-        "ALTER TABLE jobs OWNER TO postgres; TRUNCATE jobs; CREATE POLICY own ON jobs USING (key <> 'inv-1')",
+        "ALTER TABLE jobs OWNER TO postgres; GRANT SELECT ON jobs TO ana; TRUNCATE jobs; CREATE POLICY own ON jobs USING (key <> 'inv-1')",
     );
     assert_eq!(desk(&server).listed(), ["mail-1"]);
 }
