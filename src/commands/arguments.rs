@@ -307,6 +307,9 @@ pub struct Init {
 /// `presets`
 #[derive(Debug, Args)]
 pub struct Presets {
+    /// Prints the JSON schema of source presets, for editors.
+    #[arg(long, conflicts_with = "name")]
+    pub schema: bool,
     /// Print this one whole.
     #[arg(value_name = "NAME")]
     pub name: Option<String>,

@@ -4,7 +4,7 @@ use super::arguments::{Common, Presets};
 use super::failure::{Exit, Failure};
 use crate::domain::text::clean;
 use crate::output::{json, say};
-use crate::preset::catalogue::{Catalogue, built_in_text};
+use crate::preset::catalogue::{Catalogue, SOURCE_SCHEMA, built_in_text};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -18,6 +18,10 @@ struct Line<'a> {
 
 /// Lists the presets, or prints one whole.
 pub(super) async fn run(common: &Common, arguments: &Presets) -> Result<Exit, Failure> {
+    if arguments.schema {
+        say::text(SOURCE_SCHEMA)?;
+        return Ok(Exit::Fine);
+    }
     if let Some(name) = &arguments.name {
         return match built_in_text(name) {
             Some(text) => {

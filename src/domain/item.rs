@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 /// What a native status amounts to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Waiting to be taken: nothing is under way.

@@ -10,6 +10,7 @@ pub use stored::is_stored_as;
 
 /// How a column spells a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimeFormat {
     /// ISO 8601 text with `T` or a space, with or without fraction, offset or `Z`.

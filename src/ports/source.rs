@@ -92,6 +92,7 @@ impl SourceFacts {
 
 /// Whether a worker that still lives would overwrite a decision later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LateWriter {
     /// Its write is guarded: it finds the row changed and leaves it.
@@ -173,6 +174,8 @@ pub struct Payload {
     pub bytes: Vec<u8>,
     /// How large the whole is, in bytes.
     pub size_bytes: u64,
+    /// Whether only its own application may open it (pickle, PHP or Java serialization): then the bytes are not read.
+    pub is_closed: bool,
 }
 
 /// What a decision brings to a source.

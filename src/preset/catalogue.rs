@@ -16,6 +16,8 @@ const BUILT_IN_SOURCES: [(&str, &str); 3] = [
 const BUILT_IN_PROVIDERS: [(&str, &str); 1] =
     [("ledger.toml", include_str!("../../assets/presets/ledger.toml"))];
 const BUILT_IN_ERRORS: &str = include_str!("../../assets/errors.toml");
+/// The JSON schema of source presets, for editors.
+pub const SOURCE_SCHEMA: &str = include_str!("../../assets/schemas/source-preset.json");
 /// The name of an operator's own error rules among the preset files.
 const ERRORS_FILE: &str = "errors.toml";
 

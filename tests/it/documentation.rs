@@ -25,6 +25,22 @@ fn the_preset_that_the_page_explains_is_sound() {
     );
 }
 
+/// The blocks that say only what differs, each put behind the whole one.
+#[test]
+fn the_shapes_that_the_page_explains_are_sound() {
+    let page = include_str!("../../docs/presets.md");
+    let blocks: Vec<&str> =
+        page.split("```toml\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect();
+    let with_variants = format!("{}\n{}", blocks[0], blocks[2]);
+    let preset = SourceFile::parse("docs/presets.md", &with_variants).unwrap().check().unwrap();
+    let names: Vec<&str> = preset.variants.iter().map(|variant| &*variant.variant).collect();
+    assert_eq!(names, ["with heartbeats", "before heartbeats"]);
+    // A query's columns are named by what is around it: here only its own words count.
+    let query: toml::Table = toml::from_str(blocks[1]).unwrap();
+    assert!(query["select"].as_str().is_some_and(|select| select.contains("{schema}")));
+    assert_eq!(query["lease"]["told"].as_str(), Some("holder"));
+}
+
 #[test]
 fn the_readme_shows_the_two_commands() {
     let readme = include_str!("../../README.md");

@@ -168,3 +168,32 @@ fn every_preset_of_a_job_system_has_cases() {
         }
     }
 }
+
+/// Six systems in one database, and nothing configured.
+#[test]
+fn six_systems_in_one_database_are_found_without_configuration() {
+    let names = ["oban", "river", "solid_queue", "good_job", "graphile_worker", "pg_boss"];
+    let Some(database) = Database::new(Engine::Postgres) else { return };
+    let mut expected: BTreeSet<(String, String)> = BTreeSet::new();
+    for name in names {
+        let cases = system(name).case;
+        let case = cases.iter().rfind(|case| case.engine == Engine::Postgres).unwrap();
+        database.execute(&std::fs::read_to_string(folder().join(&case.file)).unwrap());
+        let keys = case.stuck.iter().chain(&case.ambiguous);
+        expected.extend(keys.map(|key| (name.to_owned(), key.clone())));
+    }
+    let ran = World::new().run_all(&["list", "--json", "--db", &database.url()]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let found: BTreeSet<(String, String)> = ran.each("source").into_iter().zip(ran.each("key")).collect();
+    assert_eq!(found, expected);
+
+    // And what `init` writes is at work at once.
+    let world = World::new();
+    let written = world.run_all(&["init", "--db", &database.url(), "--output", "config.toml"]);
+    assert_eq!(written.code, Some(0), "{written:?}");
+    let again = world.run_all(&["list", "--json", "--config", "config.toml"]);
+    assert_eq!((again.code, again.err.as_str()), (Some(0), ""));
+    assert_eq!(again.each("key").len(), expected.len());
+    let doctor = world.run_all(&["doctor", "--config", "config.toml"]);
+    assert_eq!(doctor.code, Some(0), "{}", doctor.out);
+}

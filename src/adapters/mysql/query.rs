@@ -8,7 +8,7 @@ use crate::adapters::sql::{Named, Picked, Sql, decisions_table, item_of, key, st
 use crate::domain::cell::Cell;
 use crate::domain::item::{Item, ItemKey, Row, State};
 use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
-use crate::preset::source::{Engine, positional};
+use crate::preset::source::{Engine, PayloadIs, positional};
 use chrono::{DateTime, Utc};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Params};
@@ -150,6 +150,8 @@ pub(super) async fn payload(
 ) -> Result<Option<Payload>, SourceFault> {
     let picked = look(inner, lent).await?;
     let Some(column) = &picked.mapping.payload else { return Ok(None) };
+    let is_closed = picked.mapping.payload_is == PayloadIs::Closed;
+    let bytes_max = if is_closed { 0 } else { bytes_max };
     let sql = picked.sql(ENGINE);
     let name = sql.quoted(column);
     let query = format!(
@@ -169,7 +171,7 @@ pub(super) async fn payload(
         Cell::Text(text) => text.into_bytes(),
         Cell::Null | Cell::Integer(_) | Cell::Real(_) => Vec::new(),
     };
-    Ok(Some(Payload { bytes, size_bytes }))
+    Ok(Some(Payload { bytes, size_bytes, is_closed }))
 }
 
 /// Makes sure that the table of decisions is there with its columns.

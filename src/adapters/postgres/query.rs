@@ -9,7 +9,7 @@ use crate::adapters::sql::{Held, Named, Picked, Sql, decisions_table, item_of, k
 use crate::domain::cell::Cell;
 use crate::domain::item::{Item, ItemKey, Row, State};
 use crate::ports::source::{Payload, Reading, SourceFault, SourceFaultKind};
-use crate::preset::source::{Engine, positional};
+use crate::preset::source::{Engine, PayloadIs, positional};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 use tokio_postgres::types::ToSql;
@@ -138,6 +138,8 @@ pub(super) async fn payload(
 ) -> Result<Option<Payload>, SourceFault> {
     let picked = look(inner, lent).await?;
     let Some(column) = &picked.mapping.payload else { return Ok(None) };
+    let is_closed = picked.mapping.payload_is == PayloadIs::Closed;
+    let bytes_max = if is_closed { 0 } else { bytes_max };
     let sql = picked.sql(ENGINE);
     let bytes = match sql.held(column) {
         Held::Bytes => sql.quoted(column),
@@ -153,7 +155,7 @@ pub(super) async fn payload(
         let Some(row) = found.first() else { return Ok(None) };
         let (size, bytes): (Option<i64>, Option<Vec<u8>>) = (row.try_get(0)?, row.try_get(1)?);
         let size_bytes = u64::try_from(size.unwrap_or_default()).unwrap_or_default();
-        Ok(Some(Payload { bytes: bytes.unwrap_or_default(), size_bytes }))
+        Ok(Some(Payload { bytes: bytes.unwrap_or_default(), size_bytes, is_closed }))
     };
     read.await.map_err(|fault: Error| inner.place.fault(&fault))
 }

@@ -11,7 +11,7 @@ use crate::domain::cell::Cell;
 use crate::domain::item::{ItemKey, Row, State};
 use crate::domain::text::clean;
 use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
-use crate::preset::source::Engine;
+use crate::preset::source::{Engine, PayloadIs};
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, Rows, Statement};
 use std::sync::Arc;
@@ -260,6 +260,8 @@ pub(super) fn payload(
 ) -> Result<Option<Payload>, SourceFault> {
     let picked = look(inner, connection)?;
     let Some(column) = &picked.mapping.payload else { return Ok(None) };
+    let is_closed = picked.mapping.payload_is == PayloadIs::Closed;
+    let bytes_max = if is_closed { 0 } else { bytes_max };
     let read = || -> rusqlite::Result<Option<Payload>> {
         let sql = picked.sql(Engine::Sqlite);
         // Measured and cut in the database: a 50 MB payload never crosses over.
@@ -277,7 +279,7 @@ pub(super) fn payload(
             rusqlite::types::ValueRef::Blob(bytes) | rusqlite::types::ValueRef::Text(bytes) => bytes.to_vec(),
             _ => Vec::new(),
         };
-        Ok(Some(Payload { bytes, size_bytes: u64::try_from(size).unwrap_or_default() }))
+        Ok(Some(Payload { bytes, size_bytes: u64::try_from(size).unwrap_or_default(), is_closed }))
     };
     read().map_err(|fault| fault_of_sql(inner.place.path(), &fault))
 }

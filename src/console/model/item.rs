@@ -35,7 +35,11 @@ impl Opened {
     /// Makes details ready for showing. `named` are the fields that the policy hides.
     pub fn new(details: Details, named: &[String]) -> Self {
         let (mut payload_masked, mut payload_open) = (Vec::new(), Vec::new());
-        if let Some(payload) = &details.payload {
+        if let Some(payload) = details.payload.as_ref().filter(|payload| payload.is_closed) {
+            let size = crate::console::words::size(payload.size_bytes);
+            payload_open = vec![format!("{size}, closed: only its own application may open it.")];
+            payload_masked.clone_from(&payload_open);
+        } else if let Some(payload) = &details.payload {
             let text = escape_bytes(&payload.bytes);
             let is_whole = u64::try_from(payload.bytes.len()).is_ok_and(|len| len >= payload.size_bytes);
             let is_json = serde_json::from_str::<serde_json::Value>(&text).is_ok();

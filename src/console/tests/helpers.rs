@@ -148,7 +148,11 @@ impl Console {
             row: row("running"),
             found: Some((*found).clone()),
         };
-        let payload = Payload { bytes: payload.as_bytes().to_vec(), size_bytes: payload.len() as u64 };
+        let payload = Payload {
+            bytes: payload.as_bytes().to_vec(),
+            size_bytes: payload.len() as u64,
+            is_closed: false,
+        };
         let details =
             crate::console::message::Details { now: Some(now), payload: Some(payload), history: entries(2) };
         self.send(Message::Item(ItemMessage::Opened { run, details: Box::new(details) }));

@@ -64,7 +64,8 @@ fn a_cut_document_with_fields_to_hide_is_not_shown_in_part() {
     let mut console = Console::from_setup(Setup { masks, ..sample::setup(200, 60) }, 2);
     let tasks = console.press("Enter");
     let [Task::Open { run, .. }] = tasks[..] else { panic!() };
-    let payload = Payload { bytes: br#"{"pet": "rex", "more"#.to_vec(), size_bytes: 5_000_000 };
+    let payload =
+        Payload { bytes: br#"{"pet": "rex", "more"#.to_vec(), size_bytes: 5_000_000, is_closed: false };
     let details = Details { now: None, payload: Some(payload), history: Vec::new() };
     console.send(Message::Item(ItemMessage::Opened { run, details: Box::new(details) }));
     assert!(!console.screen().contains("rex"));
@@ -113,4 +114,16 @@ fn texts_are_cut_and_wrapped_by_width() {
     assert_eq!(shown::wrap("abcdefgh", 3), ["abc", "def", "gh"]);
     assert_eq!(shown::wrap("", 3), [""]);
     assert_eq!(shown::fit("abc", 0), "");
+}
+
+#[test]
+fn a_payload_that_only_its_application_may_open_is_not_shown() {
+    let mut console = Console::from_setup(sample::setup(200, 60), 2);
+    let tasks = console.press("Enter");
+    let [Task::Open { run, .. }] = tasks[..] else { panic!() };
+    let payload = Payload { bytes: Vec::new(), size_bytes: 5_000, is_closed: true };
+    let details = Details { now: None, payload: Some(payload), history: Vec::new() };
+    console.send(Message::Item(ItemMessage::Opened { run, details: Box::new(details) }));
+    assert!(console.screen().contains("Payload (not read)"));
+    assert!(console.screen().contains("4.8 KB, closed: only its own application may open it."));
 }

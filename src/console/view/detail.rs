@@ -197,7 +197,9 @@ fn row_now(at: DateTime<Utc>, opened: &Opened, (is_open, masks): (bool, &[String
 fn payload(opened: &Opened, is_open: bool, lines: &mut Lines) {
     let Some(payload) = &opened.details.payload else { return };
     let size = words::size(payload.size_bytes);
-    let cut = if payload.size_bytes > crate::console::model::item::PAYLOAD_SHOWN_BYTES_MAX as u64 {
+    let cut = if payload.is_closed {
+        "not read".to_owned()
+    } else if payload.size_bytes > crate::console::model::item::PAYLOAD_SHOWN_BYTES_MAX as u64 {
         format!("the beginning of {size}")
     } else {
         size

@@ -1,6 +1,8 @@
 //! What a source preset's file may say.
 
 mod check;
+#[cfg(test)]
+mod tests;
 
 use super::{Engine, PayloadIs};
 use crate::domain::item::State;
@@ -11,6 +13,7 @@ use std::collections::BTreeMap;
 
 /// A source preset as it is written. A variant of it is written in the same words, and says only what differs.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SourceFile {
     /// Its name; a mapping inside a configuration takes its source's name.
@@ -94,6 +97,7 @@ pub struct SourceFile {
 
 /// How a table is recognised.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DetectFile {
     table: String,
@@ -102,6 +106,7 @@ pub struct DetectFile {
 
 /// One name, or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "this must be a column's name, or a list of names")]
 pub enum OneOrMore {
     /// One.
@@ -112,6 +117,7 @@ pub enum OneOrMore {
 
 /// The times a source tells.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TimesFile {
     format: Option<TimeFormat>,
@@ -124,6 +130,7 @@ pub struct TimesFile {
 
 /// One time: a column, or a column with its own format.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "this must be a column's name, or { column = …, format = …, zone = … }")]
 pub enum TimeFile {
     /// A column in the format of the section.
@@ -134,6 +141,7 @@ pub enum TimeFile {
 
 /// A column with its own format or zone.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OwnTime {
     column: String,
@@ -143,6 +151,7 @@ pub struct OwnTime {
 
 /// Who holds a running item.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LeaseFile {
     lasts: Option<String>,
@@ -157,6 +166,7 @@ pub struct LeaseFile {
 
 /// One state rule.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StateFile {
     is: State,
@@ -174,6 +184,7 @@ pub struct StateFile {
 
 /// One value, or several.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "this must be a text, a whole number or a truth value, or a list of them")]
 pub enum LiteralsFile {
     /// Several.
@@ -184,6 +195,7 @@ pub enum LiteralsFile {
 
 /// A value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "this must be a text, a whole number or a truth value")]
 pub enum LiteralFile {
     /// A truth value.
@@ -196,6 +208,7 @@ pub enum LiteralFile {
 
 /// What each choice writes.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DecisionsFile {
     late_writer: Option<LateWriter>,
@@ -206,6 +219,7 @@ pub struct DecisionsFile {
 
 /// What one choice writes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WritingFile {
     #[serde(default)]
@@ -218,6 +232,7 @@ pub struct WritingFile {
 
 /// One statement.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StatementFile {
     sql: String,
@@ -226,6 +241,7 @@ pub struct StatementFile {
 
 /// How many rows: so many, or from so many to so many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "this must be a whole number, 0 or more, or [from, to]")]
 pub enum RowsFile {
     /// Exactly.

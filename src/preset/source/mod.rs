@@ -237,6 +237,7 @@ pub enum Writing {
 
 /// How a payload is spelled. What would run code when it is read, or needs the application to be read, stays closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PayloadIs {
     /// JSON, or a text that is shown as it is.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 /// A kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
     /// SQLite.

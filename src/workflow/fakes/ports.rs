@@ -159,7 +159,7 @@ impl Source for FakeSource {
         if call.fails_before() || call.fails_after().await {
             return Err(source_fault("the payload cannot be read", false));
         }
-        Ok(Some(Payload { bytes: vec![b'x'; bytes_max], size_bytes: 5_000_000 }))
+        Ok(Some(Payload { bytes: vec![b'x'; bytes_max], size_bytes: 5_000_000, is_closed: false }))
     }
 
     fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
