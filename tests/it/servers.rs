@@ -7,6 +7,7 @@ mod address;
 mod console;
 mod killed;
 mod mariadb;
+mod pages;
 mod postgres;
 mod process;
 mod proxy;

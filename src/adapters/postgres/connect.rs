@@ -99,13 +99,12 @@ impl Place {
     pub(super) async fn to_read(&self) -> Result<Lent, SourceFault> {
         let way = self.way()?;
         let begin = way.reading();
-        let client = match self.begun(&begin).await {
-            Some(client) => client,
-            None => {
-                let client = self.connect(&way).await?;
-                client.batch_execute(&begin).await.map_err(|fault| self.fault(&fault))?;
-                client
-            }
+        let client = if let Some(client) = self.begun(&begin).await {
+            client
+        } else {
+            let client = self.connect(&way).await?;
+            client.batch_execute(&begin).await.map_err(|fault| self.fault(&fault))?;
+            client
         };
         Ok(Lent { client: Some(client), begin, idle: Arc::clone(&self.idle), tls: way.tls })
     }

@@ -110,6 +110,11 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
             format!("cannot be written: it is a replica, or set to read only ({told})"),
             "Decide on the primary server, with a role that does not only read (default_transaction_read_only).",
         ),
+        "42P05" | "26000" => (
+            Mismatch,
+            format!("a pooler before the server mixes up prepared statements ({told})"),
+            "Connect to the server itself, or let the pooler keep them: PgBouncer 1.21 or newer with max_prepared_statements.",
+        ),
         "57014" if told.contains("statement timeout") => (
             Busy,
             "the query took too long and was stopped".to_owned(),

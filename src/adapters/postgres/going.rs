@@ -35,9 +35,11 @@ pub(super) struct Going {
     left: usize,
     /// The key of the last row that was read.
     last: Vec<Cell>,
-    /// The source's clock when it began, and when that was.
-    began: (DateTime<Utc>, Instant),
+    began: Began,
 }
+
+/// The source's clock when a query began, and when that was.
+type Began = (DateTime<Utc>, Instant);
 
 /// A page, and where its query is after it.
 struct Step {
@@ -54,21 +56,35 @@ impl Going {
         rows_max: usize,
     ) -> Result<Self, SourceFault> {
         let lent = inner.place.to_read().await?;
+        match Self::ask(inner, &lent, wanted, after, rows_max).await {
+            Ok((picked, rows, began)) => {
+                Ok(Self { lent, picked, rows: Box::pin(rows), left: rows_max, last: Vec::new(), began })
+            }
+            Err(fault) => lent.ended(Err(fault)).await,
+        }
+    }
+
+    async fn ask(
+        inner: &Inner,
+        lent: &Lent,
+        wanted: &Wanted,
+        after: Option<&[Cell]>,
+        rows_max: usize,
+    ) -> Result<(Arc<Picked>, RowStream, Began), SourceFault> {
         // A scan that goes on goes on with the shape that it began with.
         let picked = match (after, inner.known.picked()) {
             (Some(_), Some(picked)) => picked,
-            _ => look(inner, &lent).await?,
+            _ => look(inner, lent).await?,
         };
-        let begun = async {
+        let asked = async {
             let source_now = clock_of(lent.client()).await?;
             let began = (source_now, Instant::now());
             let after = after.map(key::values).unwrap_or_default();
             let query = picked.sql(ENGINE).page(wanted, source_now, after.len(), rows_max);
-            let rows = stream(lent.client(), &query, &after).await?;
-            Ok((rows, began))
+            Ok((stream(lent.client(), &query, &after).await?, began))
         };
-        let (rows, began) = begun.await.map_err(|fault: Error| inner.place.fault(&fault))?;
-        Ok(Self { lent, picked, rows: Box::pin(rows), left: rows_max, last: Vec::new(), began })
+        let (rows, began) = asked.await.map_err(|fault: Error| inner.place.fault(&fault))?;
+        Ok((picked, rows, began))
     }
 
     /// The next page, and the query again where there may be more.
@@ -77,8 +93,11 @@ impl Going {
         inner: &Inner,
         items_max: usize,
     ) -> Result<(Page, Option<Self>), SourceFault> {
-        let Step { items, is_over } =
-            self.step(inner, items_max).await.map_err(|fault| inner.place.fault(&fault))?;
+        let Step { items, is_over } = match self.step(inner, items_max).await {
+            Ok(step) => step,
+            // It has ended: there is nothing to be stopped.
+            Err(fault) => return self.lent.ended(Err(inner.place.fault(&fault))).await,
+        };
         if let Some(item) = items.last() {
             self.last.clone_from(&item.key.parts);
         }

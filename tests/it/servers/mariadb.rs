@@ -142,6 +142,11 @@ fn passwords_databases_tables_and_rights() {
     assert_eq!(file.listed(), ALL);
     file.hides_passwords();
 
+    // Its socket asks nobody for a password.
+    let socket = server.folder.path().join("socket");
+    let near = Desk::new(&format!("mysql://root@localhost/app?socket={}", socket.display()), "");
+    assert_eq!(near.listed(), ALL);
+
     server.sql("REVOKE INSERT, UPDATE, DELETE ON app.jobs FROM ana@'127.0.0.1'");
     let ran = server.desk().run(DECIDE);
     assert_eq!(ran.code, Some(1), "{ran:?}");

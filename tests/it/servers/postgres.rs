@@ -62,7 +62,7 @@ impl Postgres {
         make.arg("-D").arg(&data).args(["-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync"]);
         run(make.args(["--auth-local=trust", "--auth-host=scram-sha-256"]));
         let mut all = String::from("fsync = off\nlisten_addresses = '127.0.0.1'\nshared_buffers = 16MB\n");
-        write!(all, "unix_socket_directories = '{}'\n", folder.path().display()).unwrap();
+        writeln!(all, "unix_socket_directories = '{}'", folder.path().display()).unwrap();
         for setting in settings {
             all += &setting.replace("FOLDER", &folder.path().display().to_string());
             all.push('\n');

@@ -171,3 +171,27 @@ fn row_level_security_for_the_owner_and_for_an_empty_table() {
     );
     assert_eq!(desk(&server).listed(), ["mail-1"]);
 }
+
+/// The statements of the page on sources, one block after the other.
+#[test]
+fn the_rights_that_the_page_names_are_enough() {
+    let Some(server) = Postgres::start() else { return };
+    let page = include_str!("../../../docs/sources.md");
+    let blocks: Vec<&str> =
+        page.split("```sql\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect();
+    let [look, decide, policy] = blocks[..] else { panic!("not three blocks of SQL: {blocks:?}") };
+    server.sql(look);
+    server.sql("ALTER ROLE unstuck PASSWORD 's3cr3t'");
+    let desk = Desk::new(&server.url("unstuck:s3cr3t"), "");
+    assert_eq!(desk.listed(), ["inv-1", "inv-2", "mail-1"]);
+    let choose =
+        |choice: &str| desk.run(&format!("decide {choice} --source billing --override --reason seen")).code;
+    assert_eq!(choose("inv-1 --done"), Some(1));
+    server.sql(decide);
+    assert_eq!((choose("inv-1 --done"), choose("inv-2 --retry")), (Some(0), Some(0)));
+    assert_eq!((server.status_of("inv-1").as_str(), server.status_of("inv-2").as_str()), ("done", ""));
+    server.sql("UPDATE jobs SET status = 'failed'; ALTER TABLE jobs ENABLE ROW LEVEL SECURITY");
+    assert_eq!(desk.run("list").code, Some(3));
+    server.sql(policy);
+    assert_eq!(desk.listed(), ["inv-3", "inv-1", "mail-1"]);
+}
