@@ -28,6 +28,8 @@ mod pty;
 #[cfg(unix)]
 mod races;
 #[cfg(unix)]
+mod servers;
+#[cfg(unix)]
 mod standins;
 #[cfg(unix)]
 mod surroundings;

@@ -61,7 +61,7 @@ pub(super) async fn scan(
             Some(Cursor::After(parts)) => parts.as_slice(),
             Some(Cursor::Rows { .. }) | None => &[],
         };
-        let query = sql.page(wanted, source_now, after.len());
+        let query = sql.page(wanted, source_now, after.len(), wanted.page_items_max);
         let (names, _) = sql.selection();
         let items_of = |found: Vec<mysql_async::Row>| -> Vec<Item> {
             found.iter().map(|row| item_at(inner, &picked, &names, row)).collect()

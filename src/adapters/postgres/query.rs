@@ -5,18 +5,18 @@ use super::connect::Lent;
 use super::fault::is_no_such_value;
 use super::look::look;
 use super::value::{Bound, cell_at};
-use crate::adapters::sql::{Held, Named, Picked, Sql, decisions_table, item_of, key, state_of, whole_page};
+use crate::adapters::sql::{Held, Named, Picked, Sql, decisions_table, item_of, key, state_of};
 use crate::domain::cell::Cell;
 use crate::domain::item::{Item, ItemKey, Row, State};
-use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
+use crate::ports::source::{Payload, Reading, SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, PayloadIs, positional};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, RowStream};
 use uuid::Uuid;
 
-const ENGINE: Engine = Engine::Postgres;
+pub(super) const ENGINE: Engine = Engine::Postgres;
 
 /// Values by the names that a statement calls them.
 pub(super) type Values = [(String, Cell)];
@@ -39,57 +39,20 @@ pub(super) async fn rows(
     client.query(&spelled, &parameters).await
 }
 
+/// The same, one after the other as they come.
+pub(super) async fn stream(client: &Client, sql: &str, values: &Values) -> Result<RowStream, Error> {
+    let (spelled, bound) = bound(sql, values);
+    client.query_raw(&spelled, bound.iter().map(|one| one as &(dyn ToSql + Sync))).await
+}
+
 /// The source's own clock, which goes on within a transaction.
 pub(super) async fn clock_of(client: &Client) -> Result<DateTime<Utc>, Error> {
     let row = client.query_one("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8", &[]).await?;
     Ok(DateTime::from_timestamp_micros(row.try_get(0)?).unwrap_or_default())
 }
 
-/// One page of candidates, after the last one's key.
-pub(super) async fn scan(
-    inner: &Inner,
-    lent: &Lent,
-    wanted: &Wanted,
-    after: Option<&Cursor>,
-) -> Result<Page, SourceFault> {
-    // A scan that goes on goes on with the shape that it began with.
-    let picked = match (after, inner.known.picked()) {
-        (Some(_), Some(picked)) => picked,
-        _ => look(inner, lent).await?,
-    };
-    let read = async {
-        let source_now = clock_of(lent.client()).await?;
-        let sql = picked.sql(ENGINE);
-        let after = match after {
-            Some(Cursor::After(parts)) => parts.as_slice(),
-            Some(Cursor::Rows { .. }) | None => &[],
-        };
-        let query = sql.page(wanted, source_now, after.len());
-        let after = key::values(after);
-        let (names, _) = sql.selection();
-        let items_of = |found: Vec<tokio_postgres::Row>| -> Result<Vec<Item>, Error> {
-            found.iter().map(|row| Ok(item_at(inner, &picked, &names, row)?.0)).collect()
-        };
-        let items = items_of(rows(lent.client(), &query, &after).await?)?;
-        let is_full = items.len() == wanted.page_items_max;
-        let others = match items.last().filter(|_| is_full) {
-            Some(last) => {
-                let ties = sql.ties(wanted, source_now);
-                rows(lent.client(), &ties, &key::values(&last.key.parts)).await?
-            }
-            None => match sql.keyless(wanted, source_now) {
-                Some(keyless) => rows(lent.client(), &keyless, &[]).await?,
-                None => Vec::new(),
-            },
-        };
-        let (items, next) = whole_page(items, items_of(others)?, is_full);
-        Ok(Page { items, next, source_now })
-    };
-    read.await.map_err(|fault: Error| inner.place.fault(&fault))
-}
-
 /// The item of a row that was selected as [`Sql::selection`] says, and its state where a rule fits.
-fn item_at(
+pub(super) fn item_at(
     inner: &Inner,
     picked: &Picked,
     names: &[Arc<str>],
@@ -125,7 +88,9 @@ pub(super) async fn read(inner: &Inner, lent: &Lent, typed: &str) -> Result<Opti
                 readings.push(reading);
             }
             Ok(_) => {}
-            Err(fault) if is_no_such_value(&fault) => {}
+            Err(fault) if is_no_such_value(&fault) => {
+                lent.begin_again().await.map_err(|fault| inner.place.fault(&fault))?;
+            }
             Err(fault) => return Err(inner.place.fault(&fault)),
         }
     }
@@ -133,21 +98,8 @@ pub(super) async fn read(inner: &Inner, lent: &Lent, typed: &str) -> Result<Opti
         .map_err(|(what, do_next)| inner.place.fault_of(SourceFaultKind::Mismatch, &what, do_next))
 }
 
-/// One item by its key's exact values, item and row of one snapshot.
+/// One item by its key's exact values: item and row are of one snapshot, the transaction's.
 async fn read_by_parts(
-    inner: &Inner,
-    picked: &Picked,
-    client: &Client,
-    parts: &[Cell],
-) -> Result<Option<Reading>, Error> {
-    client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    let read = read_in_transaction(inner, picked, client, parts).await;
-    // It read only: there is nothing to keep.
-    client.batch_execute("ROLLBACK").await?;
-    read
-}
-
-async fn read_in_transaction(
     inner: &Inner,
     picked: &Picked,
     client: &Client,

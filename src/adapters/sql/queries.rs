@@ -8,18 +8,17 @@ use crate::preset::source::Engine;
 use chrono::{DateTime, Utc};
 
 impl Sql<'_> {
-    /// One page of candidates in the order of their keys, on a server. With a key to go on from, that has so many parts,
-    /// called `:k1`, `:k2`…
-    pub fn page(&self, wanted: &Wanted, now: DateTime<Utc>, after_parts: usize) -> String {
+    /// So many candidates in the order of their keys, on a server. With a key to go on from, that has so many parts, called
+    /// `:k1`, `:k2`…
+    pub fn page(&self, wanted: &Wanted, now: DateTime<Utc>, after_parts: usize, rows_max: usize) -> String {
         let key = self.sorted_key();
         let after = if after_parts == 0 { String::new() } else { format!("({}) AND ", self.after(&key)) };
         let whole: Vec<String> = key.iter().map(|column| format!("{column} IS NOT NULL")).collect();
         format!(
-            "{} AND {after}{} ORDER BY {} LIMIT {}",
+            "{} AND {after}{} ORDER BY {} LIMIT {rows_max}",
             self.candidates_where(&whole.join(" AND ")),
             self.may_be_findings(wanted, now),
             key.join(", "),
-            wanted.page_items_max
         )
     }
 
