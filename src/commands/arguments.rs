@@ -129,6 +129,12 @@ pub struct Check {
     /// How findings are printed.
     #[command(flatten)]
     pub format: Format,
+    /// One by one or by reading the provider's list, instead of whichever is cheaper.
+    #[arg(long, value_name = "WAY", requires = "all")]
+    pub by: Option<By>,
+    /// Only show how they would be asked about, and what that takes.
+    #[arg(long, requires = "all")]
+    pub plan: bool,
     /// Only findings that pass this filter.
     #[arg(long = "where", value_name = "FILTER")]
     pub filter: Option<String>,
@@ -138,6 +144,15 @@ pub struct Check {
     /// End with 1 when there are findings.
     #[arg(long)]
     pub fail_on_findings: bool,
+}
+
+/// A way to ask about many findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// A question for each.
+    Item,
+    /// The provider's list over the window in which the effects can lie, matched here.
+    Listing,
 }
 
 /// `decide`

@@ -232,6 +232,7 @@ fn evidence(reference: &str) -> Evidence {
         took_ms: 1,
         asked: Vec::new(),
         hash: String::new(),
+        listing: None,
         bodies: Vec::new(),
     }
 }

@@ -5,6 +5,7 @@ pub mod check;
 pub mod desk;
 #[cfg(test)]
 pub(crate) mod fakes;
+pub mod list;
 pub mod look;
 pub mod recover;
 pub mod scan;

@@ -444,6 +444,8 @@ impl FakeProvider {
             place: "memory".to_owned(),
             clocks: Clocks { settle, lookback: None, key_ttl: None },
             in_flight_max: 3,
+            interval: std::time::Duration::ZERO,
+            listing: None,
         };
         Self { script, facts, answers }
     }
