@@ -56,6 +56,8 @@ pub enum Command {
     List(List),
     /// Ask the providers whether the effects happened.
     Check(Check),
+    /// Match what the providers did over a window with what the jobs say, both ways.
+    Reconcile(Reconcile),
     /// Settle one item, or many, with a reason.
     Decide(Decide),
     /// The decisions that wait for a second person.
@@ -142,6 +144,23 @@ pub struct Check {
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
     /// End with 1 when there are findings.
+    #[arg(long)]
+    pub fail_on_findings: bool,
+}
+
+/// `reconcile`
+#[derive(Debug, Args)]
+pub struct Reconcile {
+    /// How far back, such as 2h or 7d.
+    #[arg(long, value_name = "SPAN", value_parser = crate::domain::moment::parse_duration)]
+    pub since: chrono::TimeDelta,
+    /// Only items of this source, and no effects that no item accounts for.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// How it is printed.
+    #[command(flatten)]
+    pub format: Format,
+    /// End with 1 when something does not match.
     #[arg(long)]
     pub fail_on_findings: bool,
 }

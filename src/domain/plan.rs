@@ -106,7 +106,8 @@ pub fn covers(window: From, needs: From) -> bool {
 
 /// Decides how to ask. `needs` is from when on a window must be open, item by item.
 pub fn plan(needs: &[From], now: DateTime<Utc>, costs: Costs, wish: Wish) -> Plan {
-    let by_item = Plan { listing: None, one_by_one: needs.len(), items: needs.len(), interval: costs.interval };
+    let by_item =
+        Plan { listing: None, one_by_one: needs.len(), items: needs.len(), interval: costs.interval };
     let (Some(facts), false) = (costs.listing, needs.is_empty()) else { return by_item };
     let is_forced = match wish {
         Wish::ByItem => return by_item,

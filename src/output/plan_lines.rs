@@ -4,6 +4,7 @@ use crate::domain::moment::stamp;
 use crate::domain::plan::{Plan, PlannedListing};
 use crate::domain::text::clean;
 use crate::workflow::sweep::Planned;
+use chrono::SubsecRound;
 use std::time::Duration;
 
 /// What a plan comes to.
@@ -38,7 +39,11 @@ pub fn plan(planned: &Planned) -> String {
 pub fn given_up(planned: &Planned) -> Option<String> {
     let why = planned.given_up.get()?;
     let is_forced = planned.plan.as_ref()?.listing?.is_forced;
-    let then = if is_forced { "nothing is known of its findings" } else { "its findings were asked about one by one" };
+    let then = if is_forced {
+        "nothing is known of its findings"
+    } else {
+        "its findings were asked about one by one"
+    };
     Some(format!("{}: the list counts as not read ({}): {then}", name(planned), clean(why)))
 }
 
@@ -47,7 +52,10 @@ fn name(planned: &Planned) -> String {
 }
 
 fn window(listing: &PlannedListing) -> String {
-    listing.from.map_or_else(|| "everything there is".to_owned(), |from| format!("from {} on", stamp(from)))
+    listing.from.map_or_else(
+        || "everything there is".to_owned(),
+        |from| format!("from {} on", stamp(from.trunc_subsecs(0))),
+    )
 }
 
 fn beyond(plan: &Plan, listing: &PlannedListing) -> String {
@@ -56,10 +64,7 @@ fn beyond(plan: &Plan, listing: &PlannedListing) -> String {
         return format!("not read if it has more than {pages} pages");
     }
     let alone = plan.items;
-    format!(
-        "beyond {pages} pages one by one: {alone} requests, {}",
-        about(plan.time_of(alone))
-    )
+    format!("beyond {pages} pages one by one: {alone} requests, {}", about(plan.time_of(alone)))
 }
 
 /// A span as a person says it.

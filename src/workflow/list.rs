@@ -22,6 +22,15 @@ pub struct List {
 }
 
 impl List {
+    /// The same, read as a fault where it shows no effect at all: it shows not even that it would show one.
+    pub(super) fn that_shows_something(mut self) -> Self {
+        if self.outcome.as_ref().is_ok_and(|listing| listing.effects().is_empty()) {
+            let sentence = "the list shows no effect at all, which proves nothing of any";
+            self.outcome = Err(Fault::new(FaultKind::Shape, sentence));
+        }
+        self
+    }
+
     /// What it says of one reference, as an answer to a question for that reference would.
     pub(super) fn tell(&self, reference: &str) -> Told {
         let answer = match &self.outcome {
@@ -80,19 +89,11 @@ pub(super) async fn list(
     let began = desk.clock.now();
     let window = Window { from, pages_max, mask: desk.masks().into() };
     let listed = provider.list(&window).await;
-    let outcome = listed.outcome.and_then(|listing| {
-        // A list that shows nothing shows not even that it would show something.
-        if listing.effects().is_empty() { Err(shows_nothing()) } else { Ok(listing) }
-    });
-    let mut list = List { began, outcome, evidence: listed.evidence };
+    let mut list = List { began, outcome: listed.outcome, evidence: listed.evidence };
     if let Err(why) = record(desk, &list).await {
         list.outcome = Err(Fault::new(FaultKind::Question, why));
     }
     list
-}
-
-fn shows_nothing() -> Fault {
-    Fault::new(FaultKind::Shape, "the list shows no effect at all, which proves nothing of any")
 }
 
 /// Puts a listing on record, with every answer.

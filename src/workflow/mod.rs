@@ -7,6 +7,7 @@ pub mod desk;
 pub(crate) mod fakes;
 pub mod list;
 pub mod look;
+pub mod reconcile;
 pub mod recover;
 pub mod scan;
 pub mod settle;

@@ -94,8 +94,7 @@ fn one_by_one<'a>(
     provider: Option<&Arc<dyn Provider>>,
     found: Vec<Arc<Found>>,
 ) -> BoxStream<'a, Answered> {
-    let under_way =
-        provider.map_or(UNASKED_UNDER_WAY_MAX, |provider| provider.facts().in_flight_max.max(1));
+    let under_way = provider.map_or(UNASKED_UNDER_WAY_MAX, |provider| provider.facts().in_flight_max.max(1));
     stream::iter(found)
         .map(move |found| async move {
             let checked = Arc::new(check(desk, &found).await);
@@ -115,7 +114,7 @@ async fn by_list(
     let Planned { found, plan, given_up, .. } = planned;
     let Some(listing) = plan.and_then(|plan| plan.listing) else { return (Vec::new(), found) };
     let facts = provider.facts();
-    let list = list(desk, provider, listing.from, listing.pages_max).await;
+    let list = list(desk, provider, listing.from, listing.pages_max).await.that_shows_something();
     if let Err(fault) = &list.outcome {
         // Whoever looks there first says why; nobody else writes it.
         let _told = given_up.set(fault.detail.clone());
@@ -124,9 +123,8 @@ async fn by_list(
         }
     }
     let lookback = facts.clocks.lookback;
-    let is_covered = |found: &Arc<Found>| {
-        covers(listing.from, needs(first_attempt_of(found), lookback, list.began))
-    };
+    let is_covered =
+        |found: &Arc<Found>| covers(listing.from, needs(first_attempt_of(found), lookback, list.began));
     let (covered, left): (Vec<_>, Vec<_>) = found.into_iter().partition(is_covered);
     let (list, clocks) = (&list, facts.clocks);
     let answered = stream::iter(covered)

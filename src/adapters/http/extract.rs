@@ -307,7 +307,11 @@ fn references_of(
         })
         .collect::<Result<Vec<_>, _>>()?;
     if references.is_empty() && !may_be_missing {
-        return Err(shape(format!("effect {} carries no reference (`{}` is missing)", shown(id), place.source())));
+        return Err(shape(format!(
+            "effect {} carries no reference (`{}` is missing)",
+            shown(id),
+            place.source()
+        )));
     }
     Ok(references)
 }

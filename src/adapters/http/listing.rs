@@ -42,8 +42,7 @@ impl HttpProvider {
         let span = Span::of_listing(listing.listing_max);
         let vars = &self.endpoint.vars;
         let look = &listing.look;
-        let first =
-            request::first_of_list(look, &self.endpoint.base, window.from, vars, self.clock.now())?;
+        let first = request::first_of_list(look, &self.endpoint.base, window.from, vars, self.clock.now())?;
         let from = first.seen_from.or(window.from.filter(|_| is_cut_by_order(listing)));
         let mut reading = ListReading::new(listing, vars, from, window.pages_max);
         let mut planned = first.planned;
@@ -180,7 +179,8 @@ impl<'look> ListReading<'look> {
     fn take(&mut self, reply: &Reply) -> Result<After, Fault> {
         self.bytes += reply.body.len();
         if self.bytes > self.list.bytes_max {
-            let sentence = format!("the list has more than {} bytes (listing.bytes_max)", self.list.bytes_max);
+            let sentence =
+                format!("the list has more than {} bytes (listing.bytes_max)", self.list.bytes_max);
             return Err(Fault::new(FaultKind::BodyTooLarge, sentence));
         }
         let page = read_list_page(&self.list.look, self.vars, reply)?;

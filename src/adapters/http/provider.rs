@@ -273,7 +273,10 @@ impl Provider for HttpProvider {
                 Answer::Fault(Fault { detail: secret.masked(&fault.detail), ..fault })
             }
         };
-        Told { answer, evidence: record.finish(&self.facts.name, Some(&question.reference), self.clock.now()) }
+        Told {
+            answer,
+            evidence: record.finish(&self.facts.name, Some(&question.reference), self.clock.now()),
+        }
     }
 
     async fn list(&self, window: &Window) -> Listed {

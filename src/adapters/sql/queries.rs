@@ -1,7 +1,7 @@
 //! The queries of a source, whole: a page of a scan, one item, its row.
 
 use super::key;
-use super::spell::{PREFILTER_SLACK, Sql};
+use super::spell::Sql;
 use crate::domain::cell::Cell;
 use crate::ports::source::Wanted;
 use crate::preset::source::Engine;
@@ -11,14 +11,13 @@ impl Sql<'_> {
     /// One page of candidates in the order of their keys, on a server. With a key to go on from, that has so many parts,
     /// called `:k1`, `:k2`…
     pub fn page(&self, wanted: &Wanted, now: DateTime<Utc>, after_parts: usize) -> String {
-        let cutoff = now - wanted.running_older_than + PREFILTER_SLACK;
         let (_, selected) = self.selection();
         let key: Vec<String> = self.mapping.key.iter().map(|column| self.quoted(column)).collect();
         let after = if after_parts == 0 { String::new() } else { format!("({}) AND ", self.after(&key)) };
         format!(
             "SELECT {selected} FROM {} WHERE {after}({}) ORDER BY {} LIMIT {}",
             self.from(),
-            self.candidates(cutoff, now),
+            self.wanted(wanted, now),
             key.join(", "),
             wanted.page_items_max
         )

@@ -21,9 +21,9 @@ type Short = (Option<(Option<i64>, usize, usize, usize)>, usize);
 
 fn short(plan: &Plan) -> Short {
     let minutes = |from: From| from.map(|from| (now() - from).num_minutes());
-    let listing = plan.listing.map(|listing| {
-        (minutes(listing.from), listing.covered, listing.pages_expected, listing.pages_max)
-    });
+    let listing = plan
+        .listing
+        .map(|listing| (minutes(listing.from), listing.covered, listing.pages_expected, listing.pages_max));
     (listing, plan.one_by_one)
 }
 
@@ -66,7 +66,8 @@ fn what_has_no_list_is_asked_about_one_by_one_whatever_was_wished() {
 #[test]
 fn a_page_that_holds_little_makes_a_listing_dear() {
     let facts = ListingFacts { page_items: 4, ..costs().listing.unwrap() };
-    let plan = plan(&items(&[(100, ago(60))]), now(), Costs { listing: Some(facts), ..costs() }, Wish::Cheapest);
+    let plan =
+        plan(&items(&[(100, ago(60))]), now(), Costs { listing: Some(facts), ..costs() }, Wish::Cheapest);
     assert_eq!(short(&plan), (None, 100));
 }
 

@@ -186,10 +186,8 @@ fn limits(at: At<'_>, file: &LimitsFile) -> Result<Limits, String> {
 fn operation(at: At<'_>, name: &str, file: &OperationFile) -> Result<Operation, String> {
     let key_ttl = file.key_ttl.as_deref().map(|text| at.duration("key_ttl", text)).transpose()?;
     let (how, settle, lookback) = if let Some(why) = &file.unanswerable {
-        let asks = file.path.is_some()
-            || file.effects.is_some()
-            || file.paging.is_some()
-            || file.listing.is_some();
+        let asks =
+            file.path.is_some() || file.effects.is_some() || file.paging.is_some() || file.listing.is_some();
         if why.trim().is_empty() || asks {
             return Err(
                 at.wrong("unanswerable", "it says why nobody can be asked, and nothing says how to ask")
@@ -207,7 +205,11 @@ fn operation(at: At<'_>, name: &str, file: &OperationFile) -> Result<Operation, 
         clocks: Clocks { settle, lookback: lookback.span(), key_ttl },
         pace_per_second: at.pace(file.pace_per_second)?,
         in_flight_max: at.at_least_one("in_flight_max", file.in_flight_max)?,
-        listing: file.listing.as_ref().map(|own| listing::listing(at, file, own).map(Box::new)).transpose()?,
+        listing: file
+            .listing
+            .as_ref()
+            .map(|own| listing::listing(at, file, own).map(Box::new))
+            .transpose()?,
         how,
     })
 }

@@ -33,11 +33,7 @@ pub struct ListLookUp {
 impl ListLookUp {
     /// What a plan needs to know of it.
     pub fn facts(&self) -> ListingFacts {
-        ListingFacts {
-            page_items: self.page_items,
-            pages_max: self.pages_max,
-            listing_max: self.listing_max,
-        }
+        ListingFacts { page_items: self.page_items, pages_max: self.pages_max, listing_max: self.listing_max }
     }
 }
 

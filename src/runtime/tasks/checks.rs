@@ -2,8 +2,8 @@
 
 use super::Outlet;
 use crate::console::message::{CheckMessage, Message};
-use crate::ports::record::RecordFault;
 use crate::domain::plan::Wish;
+use crate::ports::record::RecordFault;
 use crate::workflow::sweep::{Answered, CHECKS_RECORDED_AT_ONCE_MAX, answers, plan_all, record_batch};
 use crate::workflow::{Desk, Found};
 use futures_util::StreamExt;

@@ -20,7 +20,8 @@ pub(super) fn listing(
 ) -> Result<ListLookUp, String> {
     let at = At { part: "listing.", ..at };
     let whole = merged(operation, file);
-    let by_own_id = |effects: &super::super::file::EffectsFile| effects.one.is_some() || effects.reference_in_address;
+    let by_own_id =
+        |effects: &super::super::file::EffectsFile| effects.one.is_some() || effects.reference_in_address;
     if whole.effects.as_ref().is_some_and(by_own_id) {
         return Err(at.wrong("effects", "a list has many effects, each with its reference: say where"));
     }
@@ -95,8 +96,7 @@ fn knows_no_item(at: At<'_>, look: &LookUp) -> Result<(), String> {
         .chain(request.window.values())
         .for_each(|template| names.extend(template.names()));
     names.extend(request.body.iter().flat_map(super::super::BodyTemplate::names));
-    let is_known =
-        |name: &String| name == KNOWN || name.starts_with("from_") || name.starts_with("until_");
+    let is_known = |name: &String| name == KNOWN || name.starts_with("from_") || name.starts_with("until_");
     match names.iter().find(|name| !is_known(name)) {
         None => Ok(()),
         Some(name) => Err(at.wrong(
