@@ -147,15 +147,18 @@ impl Run<'_> {
         let planned = plan_all(desk, found, self.wish);
         let is_told = self.plans_only || self.wish != Wish::Cheapest || count >= LISTED_ITEMS_MIN;
         if is_told {
-            planned.iter().for_each(|planned| say::aside(plan_lines::plan(planned)));
+            for planned in &planned {
+                say::aside(plan_lines::plan(planned));
+            }
         }
         if self.plans_only {
             return Ok(());
         }
-        let outcomes: Vec<Planned> =
-            planned.iter().map(|planned| Planned { found: Vec::new(), ..planned.clone() }).collect();
+        let outcomes: Vec<Planned> = planned.iter().map(Planned::without_findings).collect();
         let ended = self.ask(planned, count, are_findings).await;
-        outcomes.iter().filter_map(plan_lines::given_up).for_each(say::aside);
+        for given_up in outcomes.iter().filter_map(plan_lines::given_up) {
+            say::aside(given_up);
+        }
         ended
     }
 

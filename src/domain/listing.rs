@@ -94,9 +94,10 @@ impl Listing {
         &self.effects
     }
 
-    /// The same with what it may not show replaced. The order stays.
+    /// The same with what it may not show replaced, its ids too. The order stays, and nothing is taken in afterwards.
     pub fn map_effects(&mut self, change: impl FnOnce(Vec<ListedEffect>) -> Vec<ListedEffect>) {
         self.effects = change(std::mem::take(&mut self.effects));
+        self.known.clear();
     }
 
     /// The answer for one reference, matched exactly.

@@ -26,8 +26,7 @@ pub trait Provider: Send + Sync {
     /// Dropping the future stops asking.
     async fn list(&self, window: &Window) -> Listed {
         let _cannot_be_listed = window;
-        let sentence = format!("the preset of {} says no way to list it", self.facts().name);
-        Listed { outcome: Err(Fault::new(FaultKind::Unanswerable, sentence)), evidence: None }
+        Listed::not_listed(&self.facts().name)
     }
 }
 
@@ -95,4 +94,12 @@ pub struct Listed {
     pub outcome: Result<Listing, Fault>,
     /// How it was read and what came, for the record; `None` where nothing was asked.
     pub evidence: Option<Evidence>,
+}
+
+impl Listed {
+    /// What an operation says that has no list.
+    pub fn not_listed(name: &str) -> Self {
+        let sentence = format!("the preset of {name} says no way to list it");
+        Self { outcome: Err(Fault::new(FaultKind::Unanswerable, sentence)), evidence: None }
+    }
 }

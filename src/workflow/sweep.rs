@@ -36,6 +36,15 @@ pub struct Planned {
     pub given_up: Arc<OnceLock<String>>,
 }
 
+impl Planned {
+    /// The plan alone, to see later what became of it.
+    #[must_use]
+    pub fn without_findings(&self) -> Self {
+        let (name, plan) = (self.name.clone(), self.plan.clone());
+        Self { name, found: Vec::new(), plan, given_up: Arc::clone(&self.given_up) }
+    }
+}
+
 /// Plans how to ask about findings, operation by operation.
 pub fn plan_all(desk: &Desk, found: impl IntoIterator<Item = Arc<Found>>, wish: Wish) -> Vec<Planned> {
     let mut by_operation: BTreeMap<Option<CheckName>, Vec<Arc<Found>>> = BTreeMap::new();
@@ -147,3 +156,6 @@ pub async fn record_batch(desk: &Desk, batch: &[Answered]) -> Result<(), RecordF
         batch.iter().map(|(found, checked)| (&**found, &**checked)).collect();
     record_checks(desk, &pairs).await.map(drop)
 }
+
+#[cfg(test)]
+mod tests;

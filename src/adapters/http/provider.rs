@@ -280,13 +280,8 @@ impl Provider for HttpProvider {
     }
 
     async fn list(&self, window: &Window) -> Listed {
-        match &self.listing {
-            Some(listing) => self.list_whole(listing, window).await,
-            None => {
-                let sentence = format!("the preset of {} says no way to list it", self.facts.name);
-                Listed { outcome: Err(Fault::new(FaultKind::Unanswerable, sentence)), evidence: None }
-            }
-        }
+        let Some(listing) = &self.listing else { return Listed::not_listed(&self.facts.name) };
+        self.list_whole(listing, window).await
     }
 }
 

@@ -6,6 +6,7 @@ fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_000_000, 0).unwrap()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as a window's beginning is spelled")]
 fn ago(minutes: i64) -> From {
     Some(now() - TimeDelta::minutes(minutes))
 }
