@@ -28,16 +28,16 @@ struct Shelf {
 
 impl Respond for Book {
     fn respond(&self, request: &Request) -> ResponseTemplate {
-        let mut shelf = self.0.lock().unwrap();
+        let mut ledger = self.0.lock().unwrap();
         let asked: BTreeMap<String, String> = request.url.query_pairs().into_owned().collect();
         let reference = asked.get("reference").or(asked.get("message_key"));
-        *if reference.is_some() { &mut shelf.questions } else { &mut shelf.pages } += 1;
+        *if reference.is_some() { &mut ledger.questions } else { &mut ledger.pages } += 1;
         let after = asked.get("starting_after");
-        if after.is_some() && shelf.breaks_off {
+        if after.is_some() && ledger.breaks_off {
             return ResponseTemplate::new(500);
         }
         let is_emails = request.url.path() == "/v1/emails";
-        let wanted: Vec<_> = shelf
+        let wanted: Vec<_> = ledger
             .effects
             .iter()
             .filter(|(_, of, _)| !is_emails && reference.is_none_or(|reference| reference == of))
@@ -47,7 +47,7 @@ impl Respond for Book {
         let data: Vec<Value> = page
             .map(|(id, reference, amount)| {
                 json!({ "id": id, "reference": reference, "status": "succeeded", "amount": amount,
-                        "currency": "eur", "created": shelf.created })
+                        "currency": "eur", "created": ledger.created })
             })
             .collect();
         let more = wanted.len() > from + data.len();
@@ -56,8 +56,8 @@ impl Respond for Book {
 }
 
 fn an_hour_ago() -> i64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    i64::try_from(now.as_secs()).unwrap() - 3_600
+    let memory = rusqlite::Connection::open_in_memory().unwrap();
+    memory.query_row("SELECT unixepoch('now', '-1 hours')", [], |row| row.get(0)).unwrap()
 }
 
 /// Sixty invoices that timed out an hour ago, half of them charged, and some that are done.
@@ -119,8 +119,8 @@ impl Incident {
 
     /// How many questions for single references there were since last time, and how many pages of a list.
     fn asked(&self) -> (usize, usize) {
-        let mut shelf = self.book.0.lock().unwrap();
-        (std::mem::take(&mut shelf.questions), std::mem::take(&mut shelf.pages))
+        let mut ledger = self.book.0.lock().unwrap();
+        (std::mem::take(&mut ledger.questions), std::mem::take(&mut ledger.pages))
     }
 }
 
