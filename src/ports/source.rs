@@ -129,6 +129,8 @@ pub struct Wanted {
     pub running_older_than: TimeDelta,
     /// How many items a page may hold.
     pub page_items_max: usize,
+    /// Whether every item is wanted, whatever its state: to match all of them with what a provider did.
+    pub every_item: bool,
 }
 
 /// Where a scan goes on, and where it ends; only the source knows what is in it.

@@ -21,6 +21,7 @@ mod incident;
 mod kills;
 #[cfg(unix)]
 mod ledger;
+mod listing;
 #[cfg(unix)]
 mod picture;
 #[cfg(unix)]

@@ -58,7 +58,8 @@ async fn of_tables(inner: &Inner, lent: &mut Lent, picked: &Picked) -> Vec<Exami
         lines.push(good("variant", mapping.variant.to_string()));
     }
     lines.push(statuses(lent, picked).await);
-    let wanted = Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000 };
+    let wanted =
+        Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000, every_item: false };
     lines.push(match scan(inner, lent, &wanted, None).await {
         Ok(page) => health::times(&page),
         Err(fault) => bad("times", &fault),

@@ -95,7 +95,8 @@ async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined>
 /// The first of those that may be findings.
 async fn candidates(inner: &Inner) -> Result<Page, SourceFault> {
     const ROWS_MAX: usize = 1_000;
-    let wanted = Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: ROWS_MAX };
+    let wanted =
+        Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: ROWS_MAX, every_item: false };
     // One more than there are, so that the query is read to its end.
     let (page, _) = Going::begin(inner, &wanted, None, ROWS_MAX).await?.page(inner, ROWS_MAX + 1).await?;
     Ok(page)

@@ -18,6 +18,6 @@ pub use decide::{is_as_seen, plan};
 pub use pages::whole_page;
 pub use pick::{Known, Picked, pick};
 pub use rows::{Named, item_of, state_of};
-pub use spell::{Column, Held, PREFILTER_SLACK, Sql, quoted};
+pub use spell::{Column, Held, Sql, quoted};
 pub use times::young_sql;
 pub use to_its_end::to_its_end;

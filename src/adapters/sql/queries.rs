@@ -1,7 +1,7 @@
 //! The queries of a source, whole: a page of a scan, one item, its row.
 
 use super::key;
-use super::spell::{PREFILTER_SLACK, Sql};
+use super::spell::Sql;
 use crate::domain::cell::Cell;
 use crate::ports::source::Wanted;
 use crate::preset::source::Engine;
@@ -51,8 +51,7 @@ impl Sql<'_> {
     }
 
     fn may_be_findings(&self, wanted: &Wanted, now: DateTime<Utc>) -> String {
-        let cutoff = now - wanted.running_older_than + PREFILTER_SLACK;
-        format!("({})", self.candidates(cutoff, now))
+        format!("({})", self.wanted(wanted, now))
     }
 
     /// "Behind this key", in a form for which the engine uses an index.

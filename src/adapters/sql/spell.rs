@@ -2,6 +2,7 @@
 
 use super::times::young_sql;
 use crate::domain::item::State;
+use crate::ports::source::Wanted;
 use crate::preset::source::{Condition, Engine, LeaseColumns, Literal, Mapping, TimeColumn};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 const ERROR_END_CHARS: usize = 8_000;
 /// How much younger than the policy's limit the rows are that the database begins to hand out: pure code decides on the
 /// exact edge.
-pub const PREFILTER_SLACK: TimeDelta = TimeDelta::seconds(10);
+const PREFILTER_SLACK: TimeDelta = TimeDelta::seconds(10);
 
 /// What a column holds, as far as it changes how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,8 +189,16 @@ impl Sql<'_> {
         format!("CASE {} END", branches.join(" "))
     }
 
+    /// Rows that are wanted.
+    pub fn wanted(&self, wanted: &Wanted, now: DateTime<Utc>) -> String {
+        if wanted.every_item {
+            return "1 = 1".to_owned();
+        }
+        self.candidates(now - wanted.running_older_than + PREFILTER_SLACK, now)
+    }
+
     /// Rows that may be findings. Each rule stands on its own so that an index on the status can be used.
-    pub fn candidates(&self, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    fn candidates(&self, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> String {
         let branches: Vec<String> = self
             .mapping
             .states

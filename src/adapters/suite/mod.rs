@@ -61,11 +61,11 @@ const PAGES_MAX: usize = 100;
 
 /// Everything that may be a finding, whatever its age.
 fn everything() -> Wanted {
-    Wanted { running_older_than: TimeDelta::zero(), page_items_max: 1_000 }
+    Wanted { running_older_than: TimeDelta::zero(), page_items_max: 1_000, every_item: false }
 }
 
 fn older_than(span: TimeDelta) -> Wanted {
-    Wanted { running_older_than: span, page_items_max: 1_000 }
+    Wanted { running_older_than: span, page_items_max: 1_000, every_item: false }
 }
 
 fn page_of(items_max: usize) -> Wanted {

@@ -1,6 +1,7 @@
 //! From what a file says to what the program uses: small checks, one sentence each.
 
 mod effects;
+mod listing;
 mod paging;
 mod request;
 
@@ -22,13 +23,15 @@ use std::time::Duration;
 struct At<'names> {
     preset: &'names str,
     operation: Option<&'names str>,
+    /// What stands before the field's name, within an operation.
+    part: &'static str,
 }
 
 impl At<'_> {
     /// A message: preset, operation, field, and what is wrong with it.
     fn wrong(self, field: &str, sentence: impl AsRef<str>) -> String {
         let operation = self.operation.map(|name| format!(", operation `{name}`")).unwrap_or_default();
-        format!("provider preset `{}`{operation}, `{field}`: {}", self.preset, sentence.as_ref())
+        format!("provider preset `{}`{operation}, `{}{field}`: {}", self.preset, self.part, sentence.as_ref())
     }
 
     fn needed<T>(self, field: &str, value: Option<T>) -> Result<T, String> {
@@ -78,7 +81,7 @@ impl At<'_> {
 
 /// Checks a whole preset.
 pub(super) fn preset(file: &PresetFile) -> Result<ProviderPreset, String> {
-    let at = At { preset: &file.name, operation: None };
+    let at = At { preset: &file.name, operation: None, part: "" };
     let FileType::Provider = file.kind;
     name(at, "name", &file.name)?;
     if file.operations.is_empty() {
@@ -183,7 +186,8 @@ fn limits(at: At<'_>, file: &LimitsFile) -> Result<Limits, String> {
 fn operation(at: At<'_>, name: &str, file: &OperationFile) -> Result<Operation, String> {
     let key_ttl = file.key_ttl.as_deref().map(|text| at.duration("key_ttl", text)).transpose()?;
     let (how, settle, lookback) = if let Some(why) = &file.unanswerable {
-        let asks = file.path.is_some() || file.effects.is_some() || file.paging.is_some();
+        let asks =
+            file.path.is_some() || file.effects.is_some() || file.paging.is_some() || file.listing.is_some();
         if why.trim().is_empty() || asks {
             return Err(
                 at.wrong("unanswerable", "it says why nobody can be asked, and nothing says how to ask")
@@ -201,6 +205,11 @@ fn operation(at: At<'_>, name: &str, file: &OperationFile) -> Result<Operation, 
         clocks: Clocks { settle, lookback: lookback.span(), key_ttl },
         pace_per_second: at.pace(file.pace_per_second)?,
         in_flight_max: at.at_least_one("in_flight_max", file.in_flight_max)?,
+        listing: file
+            .listing
+            .as_ref()
+            .map(|own| listing::listing(at, file, own).map(Box::new))
+            .transpose()?,
         how,
     })
 }

@@ -79,7 +79,7 @@ pub(super) struct LimitsFile {
     pub check_seconds_max: Option<f64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OperationFile {
     pub title: Option<String>,
@@ -110,6 +110,42 @@ pub(super) struct OperationFile {
     pub effects: Option<EffectsFile>,
     pub statuses: Option<StatusesFile>,
     pub paging: Option<PagingFile>,
+    pub listing: Option<ListingFile>,
+}
+
+/// What a listing says otherwise than its operation.
+#[derive(Debug, Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListingFile {
+    pub method: Option<MethodFile>,
+    #[serde(default)]
+    pub read_only_post: bool,
+    pub read_only_reason: Option<String>,
+    pub path: Option<String>,
+    #[serde(default)]
+    pub query: BTreeMap<String, String>,
+    #[serde(default)]
+    pub window: BTreeMap<String, String>,
+    pub window_margin: Option<String>,
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    pub body: Option<toml::Table>,
+    pub success: Option<Vec<TestFile>>,
+    pub effects: Option<EffectsFile>,
+    pub statuses: Option<StatusesFile>,
+    pub paging: Option<PagingFile>,
+    pub page_items: Option<usize>,
+    pub order: Option<OrderFile>,
+    pub pages_max: Option<usize>,
+    pub seconds_max: Option<f64>,
+    pub bytes_max: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OrderFile {
+    NewestFirst,
+    OldestFirst,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +165,7 @@ pub(super) enum AbsenceFile {
     Status404,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TestFile {
     pub path: String,
@@ -137,7 +173,7 @@ pub(super) struct TestFile {
     pub equals: Option<toml::Value>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EffectsFile {
     pub list: Option<String>,
@@ -176,7 +212,7 @@ pub(super) enum TimeFormatFile {
     Rfc2822,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusesFile {
     #[serde(default)]
@@ -187,7 +223,7 @@ pub(super) struct StatusesFile {
     pub failed: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PagingFile {
     pub kind: PagingKind,

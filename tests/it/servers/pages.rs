@@ -47,7 +47,8 @@ fn source(server: &Postgres) -> PostgresSource {
 }
 
 fn page(runtime: &Runtime, source: &PostgresSource, after: Option<Cursor>) -> Page {
-    let wanted = Wanted { running_older_than: chrono::TimeDelta::minutes(30), page_items_max: 300 };
+    let wanted =
+        Wanted { running_older_than: chrono::TimeDelta::minutes(30), page_items_max: 300, every_item: false };
     runtime.block_on(source.scan(&wanted, after)).unwrap()
 }
 
@@ -101,7 +102,8 @@ fn a_scan_that_nobody_waits_for_is_stopped_on_the_server() {
     );
     let (runtime, source) = (Runtime::new().unwrap(), Arc::new(source(&server)));
     let scanning = Arc::clone(&source);
-    let wanted = Wanted { running_older_than: chrono::TimeDelta::minutes(30), page_items_max: 300 };
+    let wanted =
+        Wanted { running_older_than: chrono::TimeDelta::minutes(30), page_items_max: 300, every_item: false };
     let task = runtime.spawn(async move { scanning.scan(&wanted, None).await });
     server.has_session("wait_event = 'PgSleep'");
     task.abort();

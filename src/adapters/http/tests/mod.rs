@@ -1,6 +1,7 @@
 //! The whole adapter against servers on this machine.
 
 mod faults;
+mod listing;
 mod paging;
 mod server;
 mod settings;
