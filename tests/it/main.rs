@@ -23,6 +23,7 @@ mod kills;
 mod ledger;
 #[cfg(unix)]
 mod picture;
+mod provider_presets;
 #[cfg(unix)]
 mod pty;
 #[cfg(unix)]

@@ -55,7 +55,7 @@ pub struct Page {
 pub fn status_fault(look: &LookUp, reply: &Reply, is_first_page: bool) -> Option<Fault> {
     let kind = match reply.status {
         200 => return None,
-        404 if is_first_page && look.absence != Absence::EmptyList => return None,
+        404 if is_first_page && matches!(look.absence, Absence::Status404(_)) => return None,
         408 => FaultKind::Timeout,
         429 => FaultKind::RateLimited,
         403 if reply.header("retry-after").is_some()
@@ -190,6 +190,7 @@ fn items<'document>(
         ItemsPlace::List(list) => match list.all(document)[..] {
             [Value::Array(items)] => Ok(items.iter().collect()),
             [_] => Err(shape(format!("`{}` is no list", list.source()))),
+            [] if place.list_left_out_when_empty && is_empty_object(document) => Ok(Vec::new()),
             [] => Err(shape(format!("`{}` is not in the answer", list.source()))),
             _ => Err(shape(format!("`{}` is in the answer several times", list.source()))),
         },
@@ -198,6 +199,10 @@ fn items<'document>(
             _ => Err(shape(format!("`{}` is not one object", one.source()))),
         },
     }
+}
+
+fn is_empty_object(document: &Value) -> bool {
+    document.as_object().is_some_and(Map::is_empty)
 }
 
 fn effects_of<'item>(place: &EffectsPlace, item: &'item Value) -> Result<Vec<&'item Value>, Fault> {

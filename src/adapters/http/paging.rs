@@ -67,7 +67,8 @@ pub(super) fn further(
         PageEnd::EmptyPage if items.is_empty() => return Ok(Further::NONE),
         PageEnd::Total(place) => Some(Total::Items(counted(place, document)?)),
         PageEnd::Pages(place) => Some(Total::Pages(counted(place, document)?)),
-        PageEnd::EmptyPage | PageEnd::StepEnds => None,
+        PageEnd::Below(max) if items.len() >= *max => return Err(more_than_one_page()),
+        PageEnd::EmptyPage | PageEnd::StepEnds | PageEnd::Below(_) => None,
     };
     let next = step(paging, document, items, reply)?;
     let must_go_on = matches!(paging.end, PageEnd::More(_) | PageEnd::EmptyPage);

@@ -55,11 +55,13 @@ impl HttpProvider {
         };
         let plain = OperationSettings::default();
         let otherwise = settings.operations.get(operation).unwrap_or(&plain);
-        let headers = match &found.how {
-            How::Ask(look) => fixed_headers(&look.request.headers, &endpoint.vars).map_err(|sentence| {
-                format!("provider `{}`, operation `{operation}`: {sentence}", preset.name)
-            })?,
-            How::Unanswerable(_) => HeaderMap::new(),
+        let wrong = |sentence| format!("provider `{}`, operation `{operation}`: {sentence}", preset.name);
+        let (how, headers) = match &found.how {
+            How::Ask(look) => (
+                How::Ask(Box::new(look.filled_in(&endpoint.vars).map_err(wrong)?)),
+                fixed_headers(&look.request.headers, &endpoint.vars).map_err(wrong)?,
+            ),
+            How::Unanswerable(why) => (How::Unanswerable(why.clone()), HeaderMap::new()),
         };
         let own_in_flight_max = otherwise.in_flight_max.or(found.in_flight_max).map(|max| max.max(1));
         Ok(Self {
@@ -70,7 +72,7 @@ impl HttpProvider {
                 in_flight_max: own_in_flight_max
                     .map_or(endpoint.in_flight_max, |max| max.min(endpoint.in_flight_max)),
             },
-            how: found.how.clone(),
+            how,
             headers,
             limits: preset.limits,
             own_pacer: otherwise.pace_per_second.or(found.pace_per_second).map(Pacer::new),
@@ -159,10 +161,12 @@ impl HttpProvider {
         record: &mut Record<'_>,
         status_fault: impl Fn(&Reply) -> Option<Fault>,
     ) -> Result<Tried, Fault> {
+        let time_max = || self.limits.request_max.min(deadline.saturating_duration_since(Instant::now()));
+        self.endpoint.get_token(time_max()).await?;
         let request = self.endpoint.request(planned, &self.headers)?;
         let (at, began) = (self.clock.now(), Instant::now());
         let left = deadline.saturating_duration_since(began);
-        let time_max = self.limits.request_max.min(left);
+        let time_max = time_max();
         let mut tried =
             exchange(self.endpoint.client()?, request, time_max, self.limits.body_bytes_max).await;
         match &mut tried.fault {
@@ -174,6 +178,9 @@ impl HttpProvider {
                 *fault = took_too_long(self.limits.check_max);
             }
             _ => {}
+        }
+        if tried.reply.status == 401 {
+            self.endpoint.forget_token();
         }
         record.tried(at, began, &tried);
         Ok(tried)
