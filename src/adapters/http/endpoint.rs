@@ -75,7 +75,11 @@ impl Endpoint {
                 "the proxy's address holds a password, and a configuration holds no secrets".to_owned(),
             ));
         }
-        let way = Way { proxy: settings.proxy.as_ref(), certificates: settings.certificates.as_deref() };
+        let way = Way {
+            proxy: settings.proxy.as_ref(),
+            certificates: settings.certificates.as_deref(),
+            client_certificate: settings.client_certificate.as_deref(),
+        };
         let in_flight_max = settings.in_flight_max.unwrap_or(preset.in_flight_max).max(1);
         Ok(Self {
             client: client::build(&base, way),
