@@ -281,10 +281,9 @@ fn provider(
     let fault = |what: String, do_next: &str| ConfigFault::new(format!("provider `{name}`: {what}"), do_next);
     let preset_name = entry.preset.as_deref().unwrap_or(name);
     let Some(preset) = catalogue.providers.get(preset_name) else {
-        let known: Vec<&str> = catalogue.providers.keys().map(String::as_str).collect();
         return Err(fault(
             format!("there is no provider preset `{preset_name}`"),
-            &format!("There are {}; your own go into the `presets` folder.", known.join(", ")),
+            "`unstuck presets` lists those there are; your own go into the `presets` folder.",
         ));
     };
     let base_url = match (&entry.base_url, &preset.base_url) {

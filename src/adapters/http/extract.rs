@@ -43,6 +43,8 @@ pub struct Page {
     pub effects: Vec<Effect>,
     /// How many items the page has, ours or not.
     pub items: usize,
+    /// Whether one of its effects carries a reference, ours or not.
+    pub carries_references: bool,
     /// The ids of all its effects in order: two pages with the same ones are the same page.
     pub ids: Vec<String>,
     /// What the page says of further ones.
@@ -103,6 +105,7 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
     let items = items(&look.effects, &document)?;
     let mut effects = Vec::new();
     let mut ids = Vec::with_capacity(items.len());
+    let mut carries_references = false;
     for item in &items {
         for effect in effects_of(&look.effects, item)? {
             let id = fields::id(&look.effects, effect)?;
@@ -115,6 +118,7 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
                     shown(&id)
                 )));
             }
+            carries_references |= carries(&look.effects.reference, item, effect);
             ids.push(id);
         }
     }
@@ -124,11 +128,17 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
         return Err(fault);
     }
     let further = crate::adapters::http::paging::further(&look.paging, &document, &items, reply)?;
-    Ok(Page { effects, items: items.len(), ids, further })
+    Ok(Page { effects, items: items.len(), carries_references, ids, further })
 }
 
 fn absence(look: &LookUp, reply: &Reply) -> Result<Page, Fault> {
-    let nothing = Page { effects: Vec::new(), items: 0, ids: Vec::new(), further: Further::NONE };
+    let nothing = Page {
+        effects: Vec::new(),
+        items: 0,
+        carries_references: false,
+        ids: Vec::new(),
+        further: Further::NONE,
+    };
     let Absence::Status404(tests) = &look.absence else {
         return Err(shape("a 404 that is no absence"));
     };
@@ -253,6 +263,16 @@ fn is_ours(
         return Ok(false);
     }
     Err(shape(format!("effect {} carries no reference (`{}` is missing)", shown(id), place.source())))
+}
+
+/// Whether an effect carries any reference at all.
+fn carries(place: &ReferencePlace, item: &Value, effect: &Value) -> bool {
+    let (place, node) = match place {
+        ReferencePlace::InAddress => return true,
+        ReferencePlace::InEffect { place, .. } => (place, effect),
+        ReferencePlace::InItem { place, .. } => (place, item),
+    };
+    place.all(node).iter().any(|found| !found.is_null())
 }
 
 /// A fault of shape.

@@ -3,7 +3,7 @@
 use crate::adapters::http::extract::fields::{plain_text, single};
 use crate::adapters::http::extract::{Page, Reply, read_page, shape, shown};
 use crate::domain::evidence::{Effect, EffectState, Fault, FaultKind};
-use crate::preset::provider::{LookUp, PageEnd, PageStep, Paging};
+use crate::preset::provider::{LookUp, PageEnd, PageStep, Paging, ReferencePlace};
 use crate::preset::template::Fields;
 use serde_json::Value;
 use std::collections::hash_map::Entry;
@@ -184,6 +184,7 @@ pub struct Reading<'look> {
     pages_max: usize,
     pages: usize,
     items: u64,
+    carries_references: bool,
     effects: Vec<Effect>,
     kept: HashMap<(String, EffectState), usize>,
     seen_pages: HashSet<Vec<String>>,
@@ -211,6 +212,7 @@ impl<'look> Reading<'look> {
             pages_max,
             pages: 0,
             items: 0,
+            carries_references: false,
             effects: Vec::new(),
             kept: HashMap::new(),
             seen_pages: HashSet::new(),
@@ -224,8 +226,22 @@ impl<'look> Reading<'look> {
     }
 
     /// The effects of a whole answer.
-    pub fn into_effects(self) -> Vec<Effect> {
-        self.effects
+    ///
+    /// # Errors
+    /// A shape fault where nobody's effect carries a reference: it may be that they are elsewhere (a metadata key that was
+    /// misspelt, another field), and then the absence of ours proves nothing.
+    pub fn into_effects(self) -> Result<Vec<Effect>, Fault> {
+        if self.items == 0 || self.carries_references {
+            return Ok(self.effects);
+        }
+        let place = match &self.look.effects.reference {
+            ReferencePlace::InEffect { place, .. } | ReferencePlace::InItem { place, .. } => place.source(),
+            ReferencePlace::InAddress => return Ok(self.effects),
+        };
+        Err(shape(format!(
+            "the answer has {} items, and none carries a reference at `{place}`: is that where ours would be?",
+            self.items
+        )))
     }
 
     /// Takes the next page in.
@@ -237,6 +253,7 @@ impl<'look> Reading<'look> {
         let page = read_page(self.look, self.reference, self.vars, reply)?;
         self.pages += 1;
         self.items += page.items as u64;
+        self.carries_references |= page.carries_references;
         let after = self.after(&page)?;
         if page.items > 0 && !page.ids.is_empty() && !self.seen_pages.insert(page.ids) {
             return Err(shape("the same page came twice"));

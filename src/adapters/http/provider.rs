@@ -8,16 +8,20 @@ use crate::adapters::http::paging::{After, Reading};
 use crate::adapters::http::record::Record;
 use crate::adapters::http::request::{self, Planned};
 use crate::domain::evidence::{Answer, Clocks, Fault, FaultKind};
-use crate::domain::pace::parse_retry_after;
+use crate::domain::pace::{parse_reset, parse_retry_after};
 use crate::ports::clock::Clock;
 use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
 use crate::preset::provider::{How, Limits, LookUp, OperationSettings, ProviderPreset, ProviderSettings};
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use reqwest::header::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
+
+/// Headers that say when a spent allowance comes back.
+const RESETS: [&str; 2] = ["ratelimit-reset", "x-ratelimit-reset"];
 
 /// One operation of one configured provider.
 pub struct HttpProvider {
@@ -104,7 +108,8 @@ impl HttpProvider {
                 }
             };
         }
-        Ok(Answer::Complete { effects: reading.into_effects(), seen_from: first.seen_from })
+        let effects = reading.into_effects().inspect_err(|fault| record.misread(fault))?;
+        Ok(Answer::Complete { effects, seen_from: first.seen_from })
     }
 
     /// One page, tried as often as its faults and the time allow.
@@ -132,8 +137,7 @@ impl HttpProvider {
                 self.went_well();
                 return Ok(tried.reply);
             };
-            let retry_after =
-                tried.reply.header("retry-after").and_then(|text| parse_retry_after(text, self.clock.now()));
+            let retry_after = told_wait(&tried.reply, fault.kind, self.clock.now());
             let wait = self.limits.patience.next_try(tries_made, fault.kind, retry_after);
             if fault.kind == FaultKind::RateLimited {
                 let pause = retry_after.or(wait).unwrap_or(self.limits.patience.wait_first);
@@ -252,6 +256,15 @@ fn clocks(preset: Clocks, otherwise: &OperationSettings) -> Clocks {
         lookback: otherwise.lookback.map_or(preset.lookback, crate::preset::provider::Lookback::span),
         key_ttl: otherwise.key_ttl.or(preset.key_ttl),
     }
+}
+
+/// How long an answer says to wait; the allowance's reset counts only where the allowance was what was missing.
+fn told_wait(reply: &Reply, kind: FaultKind, now: DateTime<Utc>) -> Option<Duration> {
+    let reset = || RESETS.iter().find_map(|name| parse_reset(reply.header(name)?, now));
+    reply
+        .header("retry-after")
+        .and_then(|text| parse_retry_after(text, now))
+        .or_else(|| if kind == FaultKind::RateLimited { reset() } else { None })
 }
 
 fn took_too_long(check_max: Duration) -> Fault {
