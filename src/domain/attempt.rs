@@ -28,7 +28,9 @@ impl Attempts {
             Lease::Heartbeat { beat, .. } => beat.known(),
             Lease::None | Lease::EndsAt(_) | Lease::Seconds(_) | Lease::Told(_) => None,
         };
-        let latest = [started, updated, beat].into_iter().flatten().max().or(created);
+        // Its creation stands in only where there was one attempt: it would be an old one where there were more.
+        let is_single = item.tried_once || item.attempts.is_some_and(|count| count <= 1);
+        let latest = [started, updated, beat].into_iter().flatten().max().or(created.filter(|_| is_single));
         let has_ended = matches!(item.state, State::Failed | State::Done | State::Dead);
         let last = match latest {
             Some(at) if has_ended && updated.is_none() && at <= now => {
@@ -180,6 +182,22 @@ mod tests {
         let mut item = item(State::Failed, tried_once, attempts);
         (item.times.created, item.times.started) = (reading(created), reading(started));
         assert_eq!(Attempts::first_of(&item), first.map(at));
+    }
+
+    #[rstest]
+    #[case::tried_once(true, None, true)]
+    #[case::first_try(false, Some(1), true)]
+    #[case::second_try(false, Some(2), false)]
+    #[case::uncounted(false, None, false)]
+    fn a_creation_tells_the_last_attempt_only_where_there_was_one(
+        #[case] tried_once: bool,
+        #[case] attempts: Option<i64>,
+        #[case] is_told: bool,
+    ) {
+        use crate::domain::moment::Reading;
+        let mut item = item(State::Running, tried_once, attempts);
+        item.times.created = Reading::Known(at(0));
+        assert_eq!(Attempts::of(&item, TimeDelta::minutes(30), at(90)).last, is_told.then(|| at(0)));
     }
 
     #[rstest]

@@ -8,10 +8,40 @@ use crate::domain::error_class::{ErrorTable, ErrorTableFault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const BUILT_IN_SOURCES: [(&str, &str); 3] = [
+const BUILT_IN_SOURCES: [(&str, &str); 33] = [
+    ("airflow.toml", include_str!("../../assets/presets/airflow.toml")),
+    ("apalis.toml", include_str!("../../assets/presets/apalis.toml")),
+    ("celery_taskmeta.toml", include_str!("../../assets/presets/celery_taskmeta.toml")),
+    ("delayed_job.toml", include_str!("../../assets/presets/delayed_job.toml")),
+    ("django_celery_results.toml", include_str!("../../assets/presets/django_celery_results.toml")),
+    ("django_q2.toml", include_str!("../../assets/presets/django_q2.toml")),
+    ("django_q2_task.toml", include_str!("../../assets/presets/django_q2_task.toml")),
+    ("good_job.toml", include_str!("../../assets/presets/good_job.toml")),
+    ("graphile_worker.toml", include_str!("../../assets/presets/graphile_worker.toml")),
+    ("hangfire.toml", include_str!("../../assets/presets/hangfire.toml")),
+    ("huey.toml", include_str!("../../assets/presets/huey.toml")),
+    ("idempotency_keys.toml", include_str!("../../assets/presets/idempotency_keys.toml")),
+    ("inbox.toml", include_str!("../../assets/presets/inbox.toml")),
+    ("inbox_pascal.toml", include_str!("../../assets/presets/inbox_pascal.toml")),
     ("jobs.toml", include_str!("../../assets/presets/jobs.toml")),
+    ("laravel_failed_jobs.toml", include_str!("../../assets/presets/laravel_failed_jobs.toml")),
+    ("laravel_jobs.toml", include_str!("../../assets/presets/laravel_jobs.toml")),
+    ("oban.toml", include_str!("../../assets/presets/oban.toml")),
+    ("outbox.toml", include_str!("../../assets/presets/outbox.toml")),
+    ("outbox_debezium.toml", include_str!("../../assets/presets/outbox_debezium.toml")),
+    ("pg_boss.toml", include_str!("../../assets/presets/pg_boss.toml")),
+    ("pgqueuer.toml", include_str!("../../assets/presets/pgqueuer.toml")),
+    ("pgqueuer_log.toml", include_str!("../../assets/presets/pgqueuer_log.toml")),
     ("processed_items.toml", include_str!("../../assets/presets/processed_items.toml")),
+    ("procrastinate.toml", include_str!("../../assets/presets/procrastinate.toml")),
+    ("quartz.toml", include_str!("../../assets/presets/quartz.toml")),
+    ("que.toml", include_str!("../../assets/presets/que.toml")),
+    ("river.toml", include_str!("../../assets/presets/river.toml")),
     ("sent_emails.toml", include_str!("../../assets/presets/sent_emails.toml")),
+    ("solid_queue.toml", include_str!("../../assets/presets/solid_queue.toml")),
+    ("symfony_messenger.toml", include_str!("../../assets/presets/symfony_messenger.toml")),
+    ("symfony_messenger_failed.toml", include_str!("../../assets/presets/symfony_messenger_failed.toml")),
+    ("symfony_messenger_local.toml", include_str!("../../assets/presets/symfony_messenger_local.toml")),
 ];
 const BUILT_IN_PROVIDERS: [(&str, &str); 28] = [
     ("adyen.toml", include_str!("../../assets/presets/adyen.toml")),

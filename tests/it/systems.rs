@@ -25,6 +25,9 @@ struct Case {
     engine: Engine,
     variant: String,
     file: String,
+    /// Whether its table looks like another preset's, or like nobody's: then a configuration names the preset.
+    #[serde(default)]
+    configured: bool,
     #[serde(default)]
     stuck: BTreeSet<String>,
     #[serde(default)]
@@ -72,9 +75,20 @@ fn loaded(case: &Case) -> Option<Database> {
     Some(database)
 }
 
-/// The keys of a kind of finding that the program lists, without any configuration.
-fn found(name: &str, database: &Database) -> [BTreeSet<String>; 2] {
-    let ran = World::new().run_all(&["list", "--json", "--source", name, "--db", &database.url()]);
+/// How the program is told of a case's database: by its address alone where it finds out the rest.
+fn told(world: &World, name: &str, case: &Case, database: &Database) -> [String; 2] {
+    if !case.configured {
+        return ["--db".to_owned(), database.url()];
+    }
+    let text = format!("[[sources]]\nname = \"{name}\"\nurl = \"{}\"\npreset = \"{name}\"\n", database.url());
+    ["--config".to_owned(), world.write("unstuck.toml", text).display().to_string()]
+}
+
+/// The keys of a kind of finding that the program lists.
+fn found(name: &str, case: &Case, database: &Database) -> [BTreeSet<String>; 2] {
+    let world = World::new();
+    let [how, place] = told(&world, name, case, database);
+    let ran = world.run_all(&["list", "--json", "--source", name, &how, &place]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{name}");
     let lines = ran.json();
     ["stuck", "ambiguous"].map(|kind| {
@@ -101,8 +115,10 @@ fn exactly_the_right_ones_are_found(
     look_at(engine, |name, case| {
         let Some(database) = loaded(case) else { return };
         let expected = [case.stuck.clone(), case.ambiguous.clone()];
-        assert_eq!(found(name, &database), expected, "{name}: {}", case.file);
-        let told = World::new().run_all(&["doctor", "--db", &database.url()]);
+        assert_eq!(found(name, case, &database), expected, "{name}: {}", case.file);
+        let world = World::new();
+        let [how, place] = told(&world, name, case, &database);
+        let told = world.run_all(&["doctor", &how, &place]);
         let picks = format!("source {name}");
         let is_picked = told.out.lines().any(|line| {
             line.contains(&picks) && line.contains("variant") && line.trim_end().ends_with(&case.variant)
@@ -119,7 +135,8 @@ fn each_decision_leaves_the_row_as_its_system_would(
         for decide in &case.decide {
             let Some(database) = loaded(case) else { return };
             let place = format!("{name}: {} of {} in {}", decide.choice, decide.key, case.file);
-            let (flag, url) = (format!("--{}", decide.choice), database.url());
+            let (flag, world) = (format!("--{}", decide.choice), World::new());
+            let [how, of] = told(&world, name, case, &database);
             let arguments = [
                 "decide",
                 &*decide.key,
@@ -129,10 +146,10 @@ fn each_decision_leaves_the_row_as_its_system_would(
                 "--override",
                 "--reason",
                 "seen",
-                "--db",
-                &*url,
+                &*how,
+                &*of,
             ];
-            let ran = World::new().run_all(&arguments);
+            let ran = world.run_all(&arguments);
             match &decide.refused {
                 None => assert!(ran.code == Some(0) && ran.out.contains("applied"), "{place}: {ran:?}"),
                 Some(why) => {
@@ -141,7 +158,7 @@ fn each_decision_leaves_the_row_as_its_system_would(
                 }
             }
             assert_eq!(database.first(&decide.expect), decide.becomes, "{place}");
-            let mut still = found(name, &database).into_iter().flatten();
+            let mut still = found(name, case, &database).into_iter().flatten();
             let is_settled = decide.refused.is_none() && decide.choice != "escalate";
             assert!(!is_settled || still.all(|key| key != decide.key), "{place}: it is still listed");
         }
@@ -167,4 +184,33 @@ fn every_preset_of_a_job_system_has_cases() {
             }
         }
     }
+}
+
+/// Six systems in one database, and nothing configured.
+#[test]
+fn six_systems_in_one_database_are_found_without_configuration() {
+    let names = ["oban", "river", "solid_queue", "good_job", "graphile_worker", "pg_boss"];
+    let Some(database) = Database::new(Engine::Postgres) else { return };
+    let mut expected: BTreeSet<(String, String)> = BTreeSet::new();
+    for name in names {
+        let cases = system(name).case;
+        let case = cases.iter().rfind(|case| case.engine == Engine::Postgres).unwrap();
+        database.execute(&std::fs::read_to_string(folder().join(&case.file)).unwrap());
+        let keys = case.stuck.iter().chain(&case.ambiguous);
+        expected.extend(keys.map(|key| (name.to_owned(), key.clone())));
+    }
+    let ran = World::new().run_all(&["list", "--json", "--db", &database.url()]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let found: BTreeSet<(String, String)> = ran.each("source").into_iter().zip(ran.each("key")).collect();
+    assert_eq!(found, expected);
+
+    // And what `init` writes is at work at once.
+    let world = World::new();
+    let written = world.run_all(&["init", "--db", &database.url(), "--output", "config.toml"]);
+    assert_eq!(written.code, Some(0), "{written:?}");
+    let again = world.run_all(&["list", "--json", "--config", "config.toml"]);
+    assert_eq!((again.code, again.err.as_str()), (Some(0), ""));
+    assert_eq!(again.each("key").len(), expected.len());
+    let doctor = world.run_all(&["doctor", "--config", "config.toml"]);
+    assert_eq!(doctor.code, Some(0), "{}", doctor.out);
 }

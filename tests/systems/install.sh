@@ -5,39 +5,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
+. "$here/../standins.sh"
 
-# A Python of 3.12 or later: some libraries install on no other.
-python() {
-    local known
-    for known in python3.13 python3.12 python3 "$HOME"/.pyenv/versions/3.1[23]*/bin/python; do
-        if "$known" -c 'import sys; sys.exit(sys.version_info < (3, 12) or sys.version_info >= (3, 13))' 2>/dev/null; then
-            echo "$known"
-            return
-        fi
-    done
-    echo "no Python 3.12 is here" >&2
-    return 1
-}
-
-# Anew when what is pinned has changed.
-fresh() { # FOLDER FILE…
-    local stamp
-    stamp=$(cat "${@:2}" | sha256sum)
-    [ "$(cat "$1/.installed" 2>/dev/null)" = "$stamp" ] && return 1
-    rm -rf "$1"
-    mkdir -p "$1"
-    echo "$stamp" >"$1.stamp"
-}
-installed() { mv "$1.stamp" "$1/.installed"; }
-
-if fresh "$folder/py" "$here/requirements.txt"; then
-    "$(python)" -m venv "$folder/py"
-    "$folder/py/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
-    installed "$folder/py"
-fi
-if fresh "$folder/node" "$here/package.json" "$here/package-lock.json"; then
-    cp "$here/package.json" "$here/package-lock.json" "$folder/node/"
-    (cd "$folder/node" && npm ci --silent --no-audit --no-fund)
-    installed "$folder/node"
-fi
+python_packages
+node_packages
 CARGO_TARGET_DIR="$folder/apalis" cargo build --quiet --locked --manifest-path "$here/apalis/Cargo.toml"

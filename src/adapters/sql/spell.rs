@@ -223,7 +223,7 @@ impl Sql<'_> {
             }
             Engine::Mysql => format!(
                 "CASE WHEN octet_length({name}) <= {limit} THEN {name} \
-                 ELSE concat(left({name}, {end}), char(10), '[cut]', char(10), right({name}, {end})) END"
+                 ELSE concat(left({name}, {end}), char(10 USING utf8mb4), '[cut]', char(10 USING utf8mb4), right({name}, {end})) END"
             ),
         }
     }
