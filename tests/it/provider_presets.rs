@@ -85,7 +85,7 @@ fn every_operation_has_answers_for_everything_that_its_preset_says() {
             assert_eq!(look.success.is_empty(), case.error.is_none(), "{at} error inside a 200");
             let has_money = look.effects.amount.is_some();
             let told = [case.zero_decimal.is_some(), case.no_zero_decimal.is_some()];
-            let expected = if has_money { 1 } else { 0 };
+            let expected = usize::from(has_money);
             assert_eq!(told.iter().filter(|told| **told).count(), expected, "{at} zero-decimal money");
             let expects_unknown = look.absence == Absence::Never;
             assert_eq!(case.absent_verdict == "unknown", expects_unknown, "{at} absent_verdict");

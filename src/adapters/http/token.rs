@@ -16,9 +16,9 @@ use url::Url;
 /// An answer with a token is small.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// How much earlier than it ends a token is given up: a request takes its time to arrive.
-const MARGIN: Duration = Duration::from_secs(60);
+const MARGIN: Duration = Duration::from_mins(1);
 /// How long a token is used whose answer does not say when it ends.
-const UNTOLD_LASTS: Duration = Duration::from_secs(300);
+const UNTOLD_LASTS: Duration = Duration::from_mins(5);
 
 /// Where tokens are given, and the one that was given last.
 pub(super) struct TokenDesk {

@@ -143,6 +143,7 @@ pub(super) struct TestFile {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the file")]
 pub(super) struct EffectsFile {
     pub list: Option<String>,
     #[serde(default)]

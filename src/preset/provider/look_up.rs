@@ -45,7 +45,7 @@ impl LookUp {
             let filled = Place::parse(&template.render(vars)?)?;
             match &mut look.effects.reference {
                 ReferencePlace::InEffect { place, .. } | ReferencePlace::InItem { place, .. } => {
-                    *place = filled
+                    *place = filled;
                 }
                 ReferencePlace::InAddress => {}
             }

@@ -87,21 +87,28 @@ pub struct Asked {
 }
 
 #[derive(Clone, Default)]
-struct Script(Arc<Mutex<(Vec<Answer>, Vec<Asked>, usize)>>);
+struct Script(Arc<Mutex<Acts>>);
+
+#[derive(Default)]
+struct Acts {
+    answers: Vec<Answer>,
+    asked: Vec<Asked>,
+    tokens_given: usize,
+}
 
 impl Respond for Script {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let mut script = self.0.lock().unwrap();
         if TOKEN_PATHS.iter().any(|path| request.url.path().ends_with(path)) {
-            script.2 += 1;
+            script.tokens_given += 1;
             let answer =
                 serde_json::json!({"access_token": TOKEN, "token_type": "Bearer", "expires_in": 3600});
             return ResponseTemplate::new(200).set_body_json(answer);
         }
-        let nth = script.1.len();
-        script.1.push(asked(request));
+        let nth = script.asked.len();
+        script.asked.push(asked(request));
         let base = request.headers["host"].to_str().unwrap();
-        match script.0.get(nth) {
+        match script.answers.get(nth) {
             Some(answer) => answer.template(&format!("http://{base}")),
             None => ResponseTemplate::new(400),
         }
@@ -167,8 +174,8 @@ impl Stage {
     ) -> (Told, Judgement, Vec<Asked>) {
         {
             let mut script = self.script.0.lock().unwrap();
-            script.0 = answers;
-            script.1.clear();
+            script.answers = answers;
+            script.asked.clear();
         }
         let question = Question {
             reference: reference.to_owned(),
@@ -179,7 +186,7 @@ impl Stage {
         let told = self.provider.ask(&question).await.answer;
         let attempts = Attempts { first: Some(tried()), last: Some(tried()) };
         let judgement = judge(told.clone(), self.provider.facts().clocks, attempts, None, now());
-        (told, judgement, self.script.0.lock().unwrap().1.clone())
+        (told, judgement, self.script.0.lock().unwrap().asked.clone())
     }
 
     /// The header that proves who asks.
@@ -198,7 +205,7 @@ impl Stage {
         match &self.auth {
             Auth::ClientCredentials { .. } => {
                 assert_eq!(value, &format!("Bearer {TOKEN}"));
-                assert_eq!(self.script.0.lock().unwrap().2, 1);
+                assert_eq!(self.script.0.lock().unwrap().tokens_given, 1);
             }
             Auth::Bearer => assert_eq!(value, &format!("Bearer {SECRET}")),
             Auth::Header { prefix, .. } => assert_eq!(value, &format!("{prefix}{SECRET}")),
