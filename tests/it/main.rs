@@ -24,6 +24,7 @@ mod ledger;
 mod listing;
 #[cfg(unix)]
 mod picture;
+mod provider_presets;
 #[cfg(unix)]
 mod pty;
 #[cfg(unix)]
