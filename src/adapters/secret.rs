@@ -1,4 +1,6 @@
-//! Where secrets are read from: the environment, or a file. Whoever reads one keeps it out of everything that is shown.
+//! Where secrets are read from: the environment, a file, or a program's output. Whoever reads one keeps it out of everything that is shown.
+
+mod command;
 
 use crate::preset::provider::SecretPlace;
 use std::sync::Arc;
@@ -15,6 +17,7 @@ const SECRET_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// A sentence, when it is missing, empty or not readable.
 pub fn read(place: &SecretPlace, environment: &Environment) -> Result<String, String> {
     let found = match place {
+        SecretPlace::Command(words) => command::output(words),
         SecretPlace::Env(name) => environment(name),
         SecretPlace::File(path) => {
             let size = std::fs::metadata(path).map(|data| data.len());

@@ -11,7 +11,7 @@ use crate::output::{FindingLine, plan_lines, say};
 use crate::ports::source::Source;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
-use crate::workflow::settle::look_up;
+use crate::workflow::settle::{OrderFault, look_up};
 use crate::workflow::sweep::{Planned, plan_all, record_batch, sweep_planned};
 use crate::workflow::{Checked, Desk, Found};
 use futures_util::StreamExt;
@@ -121,7 +121,7 @@ impl Run<'_> {
                     Err(fault) => self.tell_order_fault(fault),
                 }
             }
-            if !is_known && self.troubles.worst() < Exit::Unreachable {
+            if !is_known && self.troubles.worst() < Exit::Usage {
                 let failure = Failure::new(
                     Exit::No,
                     format!("no source has an item `{key}`"),
@@ -133,8 +133,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn tell_order_fault(&mut self, fault: crate::workflow::settle::OrderFault) {
-        let failure = Failure::from(fault);
+    fn tell_order_fault(&mut self, fault: OrderFault) {
+        // Nobody was going to change anything.
+        let failure = match fault {
+            OrderFault::Source(fault) => Failure::from(fault),
+            other => Failure::from(other),
+        };
         self.troubles.tell(&failure);
     }
 

@@ -281,10 +281,9 @@ fn provider(
     let fault = |what: String, do_next: &str| ConfigFault::new(format!("provider `{name}`: {what}"), do_next);
     let preset_name = entry.preset.as_deref().unwrap_or(name);
     let Some(preset) = catalogue.providers.get(preset_name) else {
-        let known: Vec<&str> = catalogue.providers.keys().map(String::as_str).collect();
         return Err(fault(
             format!("there is no provider preset `{preset_name}`"),
-            &format!("There are {}; your own go into the `presets` folder.", known.join(", ")),
+            "`unstuck presets` lists those there are; your own go into the `presets` folder.",
         ));
     };
     let base_url = match (&entry.base_url, &preset.base_url) {
@@ -318,11 +317,11 @@ fn provider(
     }
     let settings = ProviderSettings {
         base_url,
-        secret: secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
-            .map_err(|what| fault(what.to_owned(), "Keep one of the two."))?,
+        secret: provider_secret(entry, folder).map_err(|(what, do_next)| fault(what.to_owned(), do_next))?,
         variables: entry.variables.clone(),
         proxy,
         certificates: entry.certificates.as_ref().map(|path| folder.join(path)),
+        client_certificate: entry.client_certificate.as_ref().map(|path| folder.join(path)),
         pace_per_second: entry.pace_per_second.map(|pace| positive_pace(pace, &fault)).transpose()?,
         in_flight_max: entry.in_flight_max.map(|count| positive_count(count, &fault)).transpose()?,
         operations: entry
@@ -350,6 +349,25 @@ fn positive_count(count: usize, fault: &impl Fn(String, &str) -> ConfigFault) ->
         Ok(count)
     } else {
         Err(fault("`in_flight_max` is 0".to_owned(), "Write how many checks may run at once, such as 4."))
+    }
+}
+
+fn provider_secret(
+    entry: &ProviderEntry,
+    folder: &Path,
+) -> Result<Option<SecretPlace>, (&'static str, &'static str)> {
+    let place = secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
+        .map_err(|what| (what, "Keep one of the two."))?;
+    match (place, &entry.secret_command) {
+        (place, None) => Ok(place),
+        (Some(_), Some(_)) => {
+            Err(("`secret_command` excludes `secret_env` and `secret_file`", "Keep one of the three."))
+        }
+        (None, Some(words)) if words.first().is_none_or(|program| program.trim().is_empty()) => Err((
+            "`secret_command` names no program",
+            "Write a program and its arguments, such as [\"pass\", \"show\", \"NAME\"].",
+        )),
+        (None, Some(words)) => Ok(Some(SecretPlace::Command(words.clone()))),
     }
 }
 

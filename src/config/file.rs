@@ -124,6 +124,8 @@ pub struct ProviderEntry {
     pub secret_env: Option<String>,
     /// The file with its secret.
     pub secret_file: Option<String>,
+    /// The program that writes its secret, and its arguments.
+    pub secret_command: Option<Vec<String>>,
     /// What the preset leaves to fill in.
     #[serde(default)]
     pub variables: BTreeMap<String, String>,
@@ -131,6 +133,8 @@ pub struct ProviderEntry {
     pub proxy: Option<String>,
     /// A file of certificates to trust instead of the machine's.
     pub certificates: Option<String>,
+    /// A file with a certificate and its key to show the provider.
+    pub client_certificate: Option<String>,
     /// Another pace than the preset's, in requests a second.
     pub pace_per_second: Option<f64>,
     /// Another bound on checks in flight.

@@ -6,6 +6,9 @@ use crate::domain::evidence::FaultKind;
 use chrono::{DateTime, Utc};
 use std::time::Duration;
 
+/// A reset of more than this is a moment (in 2001 or later), not a wait.
+const RESET_IS_MOMENT_FROM: u32 = 1_000_000_000;
+
 /// How long to wait before the second try, where the provider names no time.
 pub const WAIT_FIRST: Duration = Duration::from_millis(500);
 /// The longest wait before a try, where the provider names no time.
@@ -99,6 +102,18 @@ pub fn parse_retry_after(text: &str, now: DateTime<Utc>) -> Option<Duration> {
     Some((at - now).to_std().unwrap_or(Duration::ZERO))
 }
 
+/// Reads a header that says when a spent allowance comes back: seconds from now on, or a moment in seconds since 1970.
+///
+/// A moment in the past is "now". `None` when it is neither.
+pub fn parse_reset(text: &str, now: DateTime<Utc>) -> Option<Duration> {
+    let told: u32 = text.trim().parse().ok()?;
+    if told < RESET_IS_MOMENT_FROM {
+        return Some(Duration::from_secs(told.into()));
+    }
+    let at = DateTime::from_timestamp(told.into(), 0)?;
+    Some((at - now).to_std().unwrap_or(Duration::ZERO))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +141,18 @@ mod tests {
         let patience = Patience { tries_max: 50, ..Patience::default() };
         let wait = patience.next_try(tries_made, fault, retry_after_ms.map(Duration::from_millis));
         assert_eq!(wait, expected_ms.map(Duration::from_millis));
+    }
+
+    #[rstest]
+    #[case::seconds("42", Some(42))]
+    #[case::moment("1796025630", Some(30))]
+    #[case::past("1796025000", Some(0))]
+    #[case::huge("99999999999", None)]
+    #[case::negative("-5", None)]
+    #[case::words("soon", None)]
+    fn a_reset_is_seconds_left_or_a_moment(#[case] text: &str, #[case] expected: Option<u64>) {
+        let now = "2026-11-30T08:00:00Z".parse().unwrap();
+        assert_eq!(parse_reset(text, now), expected.map(Duration::from_secs));
     }
 
     #[rstest]

@@ -206,6 +206,8 @@ pub struct PlannedStatement {
     pub parameters: Vec<(String, crate::domain::cell::Cell)>,
     /// How many rows it must change, or return.
     pub rows: Rows,
+    /// What it means where that count is not met, in a sentence; `None` where the preset says nothing.
+    pub why: Option<String>,
 }
 
 /// How many rows a statement must change, or return where it is a query.

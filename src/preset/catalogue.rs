@@ -43,8 +43,36 @@ const BUILT_IN_SOURCES: [(&str, &str); 33] = [
     ("symfony_messenger_failed.toml", include_str!("../../assets/presets/symfony_messenger_failed.toml")),
     ("symfony_messenger_local.toml", include_str!("../../assets/presets/symfony_messenger_local.toml")),
 ];
-const BUILT_IN_PROVIDERS: [(&str, &str); 1] =
-    [("ledger.toml", include_str!("../../assets/presets/ledger.toml"))];
+const BUILT_IN_PROVIDERS: [(&str, &str); 28] = [
+    ("adyen.toml", include_str!("../../assets/presets/adyen.toml")),
+    ("braintree.toml", include_str!("../../assets/presets/braintree.toml")),
+    ("github.toml", include_str!("../../assets/presets/github.toml")),
+    ("gocardless.toml", include_str!("../../assets/presets/gocardless.toml")),
+    ("http_ledger.toml", include_str!("../../assets/presets/http_ledger.toml")),
+    ("jira.toml", include_str!("../../assets/presets/jira.toml")),
+    ("ledger.toml", include_str!("../../assets/presets/ledger.toml")),
+    ("mailgun.toml", include_str!("../../assets/presets/mailgun.toml")),
+    ("mercado_pago.toml", include_str!("../../assets/presets/mercado_pago.toml")),
+    ("modern_treasury.toml", include_str!("../../assets/presets/modern_treasury.toml")),
+    ("opsgenie.toml", include_str!("../../assets/presets/opsgenie.toml")),
+    ("own_address.toml", include_str!("../../assets/presets/own_address.toml")),
+    ("pagarme.toml", include_str!("../../assets/presets/pagarme.toml")),
+    ("pagerduty.toml", include_str!("../../assets/presets/pagerduty.toml")),
+    ("paypal.toml", include_str!("../../assets/presets/paypal.toml")),
+    ("pix.toml", include_str!("../../assets/presets/pix.toml")),
+    ("postmark.toml", include_str!("../../assets/presets/postmark.toml")),
+    ("resend.toml", include_str!("../../assets/presets/resend.toml")),
+    ("s3.toml", include_str!("../../assets/presets/s3.toml")),
+    ("sendgrid.toml", include_str!("../../assets/presets/sendgrid.toml")),
+    ("ses.toml", include_str!("../../assets/presets/ses.toml")),
+    ("slack.toml", include_str!("../../assets/presets/slack.toml")),
+    ("square.toml", include_str!("../../assets/presets/square.toml")),
+    ("stripe.toml", include_str!("../../assets/presets/stripe.toml")),
+    ("twilio.toml", include_str!("../../assets/presets/twilio.toml")),
+    ("whatsapp.toml", include_str!("../../assets/presets/whatsapp.toml")),
+    ("wise.toml", include_str!("../../assets/presets/wise.toml")),
+    ("zendesk.toml", include_str!("../../assets/presets/zendesk.toml")),
+];
 const BUILT_IN_ERRORS: &str = include_str!("../../assets/errors.toml");
 /// The JSON schema of source presets, for editors.
 pub const SOURCE_SCHEMA: &str = include_str!("../../assets/schemas/source-preset.json");

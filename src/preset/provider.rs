@@ -109,6 +109,14 @@ pub enum Auth {
         /// What stands before the secret, such as `GenieKey `; may be empty.
         prefix: String,
     },
+    /// `Authorization: Bearer TOKEN`, the token being given for the secret `client:secret` (OAuth 2.0, RFC 6749, 4.4) and
+    /// used again until it ends.
+    ClientCredentials {
+        /// Where tokens are given (a template over `vars`): below the provider's own origin where it begins with `/`.
+        token_url: Template,
+        /// What the token is for; `None` asks for everything that the client may.
+        scope: Option<String>,
+    },
 }
 
 /// The bounds of a check.

@@ -78,9 +78,15 @@ fn list_and_check_print_the_fields_of_the_contract() {
 fn presets_are_listed_with_their_kind() {
     let ran = World::new().run("presets --json");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    assert_eq!(ran.each("name"), ["jobs", "processed_items", "sent_emails", "ledger"]);
-    assert_eq!(ran.each("type"), ["source", "source", "source", "provider"]);
-    for line in ran.json() {
+    let lines = ran.json();
+    let of_type = |wanted: &str| lines.iter().filter(|line| line["type"] == wanted).count();
+    assert!(of_type("source") >= 22 + 3, "{} source presets", of_type("source"));
+    assert!(of_type("provider") >= 1 && of_type("source") + of_type("provider") == lines.len());
+    for line in lines {
+        // Huey and the outbox of Debezium cannot be read: there is nothing to verify.
+        let is_verified = line["verified_with"].as_array().is_some_and(|with| !with.is_empty());
+        let is_unreadable = ["huey", "outbox_debezium"].contains(&line["name"].as_str().unwrap());
+        assert!(is_verified || is_unreadable || line["type"] == "provider", "{line}");
         let fields = [("name", "text"), ("type", "text"), ("title", "text"), ("verified_with", "list")];
         assert_eq!(types_of(&line), named(&fields));
     }

@@ -175,7 +175,7 @@ fn without_any_configuration_the_way_to_one_is_told() {
 #[test]
 fn every_good_configuration_is_taken() {
     let files = files_in(&fixtures("valid"), "toml");
-    assert_eq!(files.len(), 5);
+    assert_eq!(files.len(), 6);
     for file in files {
         let settings = load(&file, PathBuf::from("elsewhere/audit.db"));
         assert!(settings.is_ok(), "{}: {:?}", file.display(), settings.err());
@@ -192,6 +192,19 @@ fn what_is_not_said_has_its_default() {
     assert_eq!(settings.sources[0].database.shown(), fixtures("valid").join("jobs.db").display().to_string());
     assert_eq!(settings.sources[0].preset.name, "jobs".into());
     assert!(settings.kinds.is_empty() && settings.providers.is_empty() && settings.escalation.is_none());
+}
+
+#[test]
+fn a_secret_from_a_program_and_a_certificate_of_ours_arrive() {
+    let settings = loaded("provider_command.toml").unwrap();
+    let words = ["pass", "show", "ledger"].map(str::to_owned).to_vec();
+    let expected = ProviderSettings {
+        secret: Some(SecretPlace::Command(words)),
+        client_certificate: Some(fixtures("valid").join("client.pem")),
+        ..ProviderSettings::new("http://127.0.0.1:8421".parse().unwrap())
+    };
+    assert_eq!(settings.providers["ledger"].1, expected);
+    assert_eq!(expected.secret.unwrap().to_string(), "the output of `pass`");
 }
 
 #[test]
@@ -226,6 +239,7 @@ fn everything_that_can_be_said_arrives() {
         secret: Some(SecretPlace::File(valid.join("token"))),
         proxy: Some("http://proxy:3128".parse().unwrap()),
         certificates: Some(valid.join("ca.pem")),
+        client_certificate: None,
         pace_per_second: Some(2.5),
         in_flight_max: Some(3),
         operations: BTreeMap::from([(

@@ -1,5 +1,6 @@
 //! What the documents show works as they show it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use unstuck::preset::catalogue::Catalogue;
 use unstuck::preset::source::file::SourceFile;
@@ -39,6 +40,17 @@ fn the_shapes_that_the_page_explains_are_sound() {
     let query: toml::Table = toml::from_str(blocks[1]).unwrap();
     assert!(query["select"].as_str().is_some_and(|select| select.contains("{schema}")));
     assert_eq!(query["lease"]["told"].as_str(), Some("holder"));
+}
+
+#[test]
+fn the_configuration_of_the_page_on_sources_is_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    std::fs::write(&file, block(include_str!("../../docs/sources.md"), "toml")).unwrap();
+    let settings = unstuck::config::load::load(&file, folder.path().join("audit.db")).unwrap();
+    let places: Vec<String> = settings.sources.iter().map(|source| source.database.shown()).collect();
+    let database = "postgres://unstuck@db.example.com/app?sslmode=verify-full";
+    assert_eq!(places, [database, "/var/lib/app/mails.db"]);
 }
 
 #[test]
@@ -88,4 +100,51 @@ fn every_promise_names_a_test_that_there_is() {
     for row in page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise")) {
         assert!(row.starts_with("| ---") || row.contains("::"), "no test: {row}");
     }
+}
+
+/// Every operation has a row, with the clocks that its preset has.
+#[test]
+fn the_page_on_providers_tells_each_operation_and_its_clocks() {
+    let page = include_str!("../../docs/providers.md");
+    let catalogue = Catalogue::new(&[]).unwrap();
+    let mut rows = 0;
+    for name in catalogue.providers.keys() {
+        let preset: toml::Table =
+            toml::from_str(unstuck::preset::catalogue::built_in_text(name).unwrap()).unwrap();
+        for (operation, told) in preset["operations"].as_table().unwrap() {
+            let clock = |field: &str| told.get(field).map_or("–", |value| value.as_str().unwrap());
+            let clocks = ["settle", "lookback", "key_ttl"].map(clock).join(" / ");
+            let begin = format!("| `{name}.{operation}` |");
+            let row =
+                page.lines().find(|line| line.starts_with(&begin)).unwrap_or_else(|| panic!("no {begin}"));
+            assert_eq!(row.split(" | ").nth(3), Some(&*clocks), "{row}");
+            rows += 1;
+        }
+    }
+    let is_row = |line: &&str| {
+        line.starts_with("| `") && line.split('`').nth(1).is_some_and(|name| name.contains('.'))
+    };
+    assert_eq!(page.lines().filter(is_row).count(), rows);
+}
+
+/// The preset of ten lines reads the answer that stands above it.
+#[test]
+fn the_preset_for_a_service_of_ones_own_works() {
+    use unstuck::adapters::http::extract::Reply;
+    use unstuck::adapters::http::paging::{After, Reading};
+    use unstuck::preset::provider::How;
+    let page = include_str!("../../docs/providers.md");
+    let (_, own) = page.split_once("## A service of your own").unwrap();
+    let text = block(own, "toml");
+    assert!(text.lines().count() <= 13, "about ten lines");
+    let own_file = [("shipments.toml".to_owned(), text.to_owned())];
+    let preset = Catalogue::new(&own_file).unwrap().providers["shipments"].clone();
+    let How::Ask(look) = &preset.operations["shipment"].how else { panic!("it can be asked") };
+    let body = own.split('`').find(|code| code.starts_with("{\"shipments\"")).unwrap();
+    let reply = Reply { status: 200, headers: Vec::new(), body: body.as_bytes().to_vec() };
+    let vars = BTreeMap::new();
+    let mut reading = Reading::new(look, "1042", &vars, 20);
+    assert_eq!(reading.take(&reply).unwrap(), After::Whole);
+    let ids: Vec<String> = reading.into_effects().unwrap().into_iter().map(|effect| effect.id).collect();
+    assert_eq!(ids, ["s-7"]);
 }

@@ -24,10 +24,13 @@ mod ledger;
 mod listing;
 #[cfg(unix)]
 mod picture;
+mod provider_presets;
 #[cfg(unix)]
 mod pty;
 #[cfg(unix)]
 mod races;
+#[cfg(unix)]
+mod servers;
 #[cfg(unix)]
 mod standins;
 #[cfg(unix)]

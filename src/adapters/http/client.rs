@@ -4,7 +4,7 @@ use crate::adapters::http::extract::Reply;
 use crate::domain::evidence::{Fault, FaultKind};
 use crate::domain::text::clean_cut;
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, Method, Proxy, Request, Response};
+use reqwest::{Certificate, Client, Identity, Method, Proxy, Request, Response};
 use std::path::Path;
 use std::time::Duration;
 use url::Url;
@@ -22,6 +22,8 @@ pub struct Way<'settings> {
     pub proxy: Option<&'settings Url>,
     /// Certificates to trust instead of the machine's; `None` trusts the machine's.
     pub certificates: Option<&'settings Path>,
+    /// A certificate and its key to show; `None` shows none.
+    pub client_certificate: Option<&'settings Path>,
 }
 
 /// Builds a client that follows nothing, repeats nothing and unpacks nothing.
@@ -50,6 +52,9 @@ pub fn build(base: &Url, way: Way<'_>) -> Result<Client, String> {
         None if is_tls => builder,
         None => builder.tls_certs_only(Vec::new()),
     };
+    if let Some(path) = way.client_certificate {
+        builder = builder.identity(read_identity(path)?);
+    }
     builder.build().map_err(|fault| format!("no client for secure connections can be made: {}", told(&fault)))
 }
 
@@ -70,6 +75,13 @@ fn read_certificates(path: &Path) -> Result<Vec<Certificate>, String> {
         Ok(_) => Err(format!("there are no certificates in {shown}")),
         Err(fault) => Err(format!("the certificates in {shown} cannot be read: {fault}")),
     }
+}
+
+fn read_identity(path: &Path) -> Result<Identity, String> {
+    let shown = path.display();
+    let wrong = |fault: String| format!("the client certificate in {shown} cannot be used: {fault}");
+    let pem = std::fs::read(path).map_err(|fault| wrong(fault.to_string()))?;
+    Identity::from_pem(&pem).map_err(|_| wrong("it needs a certificate and its key, both PEM".to_owned()))
 }
 
 /// What one try came to: what arrived, and the fault that kept it from being a whole answer.

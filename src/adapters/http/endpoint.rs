@@ -5,6 +5,7 @@ use crate::adapters::http::pacer::Pacer;
 use crate::adapters::http::reach::Reach;
 use crate::adapters::http::request::Planned;
 use crate::adapters::http::secret::SecretKeeper;
+use crate::adapters::http::token::{TokenDesk, token_url};
 use crate::adapters::secret::Environment;
 use crate::domain::evidence::{Fault, FaultKind};
 use crate::preset::provider::{Auth, ProviderPreset, ProviderSettings};
@@ -16,6 +17,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use url::Url;
 
@@ -47,6 +49,7 @@ enum ReadyAuth {
     BasicPassword(String),
     BasicPair,
     Header(HeaderName, String),
+    Token(TokenDesk),
 }
 
 impl Endpoint {
@@ -72,7 +75,11 @@ impl Endpoint {
                 "the proxy's address holds a password, and a configuration holds no secrets".to_owned(),
             ));
         }
-        let way = Way { proxy: settings.proxy.as_ref(), certificates: settings.certificates.as_deref() };
+        let way = Way {
+            proxy: settings.proxy.as_ref(),
+            certificates: settings.certificates.as_deref(),
+            client_certificate: settings.client_certificate.as_deref(),
+        };
         let in_flight_max = settings.in_flight_max.unwrap_or(preset.in_flight_max).max(1);
         Ok(Self {
             client: client::build(&base, way),
@@ -81,7 +88,7 @@ impl Endpoint {
             in_flight: Arc::new(Semaphore::new(in_flight_max)),
             in_flight_max,
             secret: SecretKeeper::new(settings.secret.clone(), environment),
-            auth: ready(&preset.auth, &vars).map_err(wrong)?,
+            auth: ready(&preset.auth, &base, &vars).map_err(wrong)?,
             headers: fixed_headers(&preset.headers, &vars).map_err(wrong)?,
             vars,
             base,
@@ -99,6 +106,24 @@ impl Endpoint {
     /// [`FaultKind::Tls`] on a machine without certificates.
     pub(super) fn client(&self) -> Result<&Client, Fault> {
         self.client.as_ref().map_err(|sentence| Fault::new(FaultKind::Tls, sentence.clone()))
+    }
+
+    /// Gets a token where requests carry one and there is none that still holds.
+    ///
+    /// # Errors
+    /// The fault that kept it from being given.
+    pub(super) async fn get_token(&self, time_max: Duration) -> Result<(), Fault> {
+        match &self.auth {
+            ReadyAuth::Token(desk) => desk.get(self.client()?, &self.secret, time_max).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Forgets a token that the provider does not take any more.
+    pub(super) fn forget_token(&self) {
+        if let ReadyAuth::Token(desk) = &self.auth {
+            desk.forget();
+        }
     }
 
     /// The request as it is sent, who asks included.
@@ -143,6 +168,7 @@ impl Endpoint {
                 }
             },
             ReadyAuth::Header(name, prefix) => builder.header(name, sensitive(prefix, &secret)?),
+            ReadyAuth::Token(desk) => builder.header(AUTHORIZATION, sensitive("Bearer ", &desk.token()?)?),
         })
     }
 }
@@ -168,13 +194,16 @@ fn vars(preset: &ProviderPreset, settings: &ProviderSettings) -> Result<Fields, 
     Ok(Fields::from([("vars".to_owned(), given.into())]))
 }
 
-fn ready(auth: &Auth, vars: &Fields) -> Result<ReadyAuth, String> {
+fn ready(auth: &Auth, base: &Url, vars: &Fields) -> Result<ReadyAuth, String> {
     Ok(match auth {
         Auth::None => ReadyAuth::None,
         Auth::Bearer => ReadyAuth::Bearer,
         Auth::BasicUser => ReadyAuth::BasicUser,
         Auth::BasicPair => ReadyAuth::BasicPair,
         Auth::BasicPassword(user) => ReadyAuth::BasicPassword(user.render(vars)?),
+        Auth::ClientCredentials { token_url: template, scope } => {
+            ReadyAuth::Token(TokenDesk::new(token_url(base, &template.render(vars)?)?, scope.clone()))
+        }
         Auth::Header { name, prefix } => ReadyAuth::Header(header_name(name)?, prefix.clone()),
     })
 }

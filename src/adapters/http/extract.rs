@@ -44,6 +44,8 @@ pub struct Page {
     pub effects: Vec<Effect>,
     /// How many items the page has, ours or not.
     pub items: usize,
+    /// Whether one of its effects carries a reference, ours or not.
+    pub carries_references: bool,
     /// The ids of all its effects in order: two pages with the same ones are the same page.
     pub ids: Vec<String>,
     /// What the page says of further ones.
@@ -56,7 +58,7 @@ pub struct Page {
 pub fn status_fault(look: &LookUp, reply: &Reply, is_first_page: bool) -> Option<Fault> {
     let kind = match reply.status {
         200 => return None,
-        404 if is_first_page && look.absence != Absence::EmptyList => return None,
+        404 if is_first_page && matches!(look.absence, Absence::Status404(_)) => return None,
         408 => FaultKind::Timeout,
         429 => FaultKind::RateLimited,
         403 if reply.header("retry-after").is_some()
@@ -99,6 +101,7 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
     let items = items(&look.effects, &document)?;
     let mut effects = Vec::new();
     let mut ids = Vec::with_capacity(items.len());
+    let mut carries_references = false;
     for item in &items {
         for effect in effects_of(&look.effects, item)? {
             let id = fields::id(&look.effects, effect)?;
@@ -111,6 +114,7 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
                     shown(&id)
                 )));
             }
+            carries_references |= carries(&look.effects.reference, item, effect);
             ids.push(id);
         }
     }
@@ -120,7 +124,7 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
         return Err(fault);
     }
     let further = crate::adapters::http::paging::further(&look.paging, &document, &items, reply)?;
-    Ok(Page { effects, items: items.len(), ids, further })
+    Ok(Page { effects, items: items.len(), carries_references, ids, further })
 }
 
 /// A page of a list that was asked for nobody in particular.
@@ -175,7 +179,13 @@ fn good_document(look: &LookUp, reply: &Reply) -> Result<Value, Fault> {
 }
 
 fn absence(look: &LookUp, reply: &Reply) -> Result<Page, Fault> {
-    let nothing = Page { effects: Vec::new(), items: 0, ids: Vec::new(), further: Further::NONE };
+    let nothing = Page {
+        effects: Vec::new(),
+        items: 0,
+        carries_references: false,
+        ids: Vec::new(),
+        further: Further::NONE,
+    };
     let Absence::Status404(tests) = &look.absence else {
         return Err(shape("a 404 that is no absence"));
     };
@@ -237,6 +247,7 @@ fn items<'document>(
         ItemsPlace::List(list) => match list.all(document)[..] {
             [Value::Array(items)] => Ok(items.iter().collect()),
             [_] => Err(shape(format!("`{}` is no list", list.source()))),
+            [] if place.list_left_out_when_empty && is_empty_object(document) => Ok(Vec::new()),
             [] => Err(shape(format!("`{}` is not in the answer", list.source()))),
             _ => Err(shape(format!("`{}` is in the answer several times", list.source()))),
         },
@@ -245,6 +256,10 @@ fn items<'document>(
             _ => Err(shape(format!("`{}` is not one object", one.source()))),
         },
     }
+}
+
+fn is_empty_object(document: &Value) -> bool {
+    document.as_object().is_some_and(Map::is_empty)
 }
 
 fn effects_of<'item>(place: &EffectsPlace, item: &'item Value) -> Result<Vec<&'item Value>, Fault> {
@@ -314,6 +329,16 @@ fn references_of(
         )));
     }
     Ok(references)
+}
+
+/// Whether an effect carries any reference at all.
+fn carries(place: &ReferencePlace, item: &Value, effect: &Value) -> bool {
+    let (place, node) = match place {
+        ReferencePlace::InAddress => return true,
+        ReferencePlace::InEffect { place, .. } => (place, effect),
+        ReferencePlace::InItem { place, .. } => (place, item),
+    };
+    place.all(node).iter().any(|found| !found.is_null())
 }
 
 /// A fault of shape.

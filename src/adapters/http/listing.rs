@@ -59,6 +59,10 @@ impl HttpProvider {
             };
         }
         let mut whole = reading.listing;
+        // As with one reference: where nobody's effect carries one, it may be that ours are elsewhere.
+        if !whole.effects().is_empty() && whole.effects().iter().all(|listed| listed.references.is_empty()) {
+            return Err(shape("the list has effects, and none carries a reference: is the place of ours right?"));
+        }
         whole.set_seen_from(from);
         Ok(whole)
     }

@@ -19,6 +19,7 @@ mod reach;
 mod record;
 mod request;
 mod secret;
+mod token;
 pub mod webhook;
 
 pub use crate::adapters::secret::Environment;

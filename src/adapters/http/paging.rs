@@ -4,7 +4,7 @@ use crate::adapters::http::extract::fields::{plain_text, single};
 use crate::adapters::http::extract::{Reply, read_page, shape, shown};
 use crate::domain::evidence::{Effect, EffectState, Fault, FaultKind};
 use crate::domain::listing::EFFECTS_MAX;
-use crate::preset::provider::{LookUp, PageEnd, PageStep, Paging};
+use crate::preset::provider::{LookUp, PageEnd, PageStep, Paging, ReferencePlace};
 use crate::preset::template::Fields;
 use serde_json::Value;
 use std::collections::hash_map::Entry;
@@ -65,7 +65,8 @@ pub(super) fn further(
         PageEnd::EmptyPage if items.is_empty() => return Ok(Further::NONE),
         PageEnd::Total(place) => Some(Total::Items(counted(place, document)?)),
         PageEnd::Pages(place) => Some(Total::Pages(counted(place, document)?)),
-        PageEnd::EmptyPage | PageEnd::StepEnds => None,
+        PageEnd::Below(max) if items.len() >= *max => return Err(more_than_one_page()),
+        PageEnd::EmptyPage | PageEnd::StepEnds | PageEnd::Below(_) => None,
     };
     let next = step(paging, document, items, reply)?;
     let must_go_on = matches!(paging.end, PageEnd::More(_) | PageEnd::EmptyPage);
@@ -179,6 +180,7 @@ pub struct Reading<'look> {
     reference: &'look str,
     vars: &'look Fields,
     sequence: Sequence<'look>,
+    carries_references: bool,
     effects: Vec<Effect>,
     kept: HashMap<(String, EffectState), usize>,
 }
@@ -198,7 +200,16 @@ impl<'look> Reading<'look> {
     /// Nothing read yet.
     pub fn new(look: &'look LookUp, reference: &'look str, vars: &'look Fields, pages_max: usize) -> Self {
         let sequence = Sequence::new(&look.paging, pages_max);
-        Self { look, reference, vars, sequence, effects: Vec::new(), kept: HashMap::new() }
+        let carries_references = false;
+        Self {
+            look,
+            reference,
+            vars,
+            sequence,
+            carries_references,
+            effects: Vec::new(),
+            kept: HashMap::new(),
+        }
     }
 
     /// Whether no page was read yet.
@@ -207,8 +218,22 @@ impl<'look> Reading<'look> {
     }
 
     /// The effects of a whole answer.
-    pub fn into_effects(self) -> Vec<Effect> {
-        self.effects
+    ///
+    /// # Errors
+    /// A shape fault where nobody's effect carries a reference: it may be that they are elsewhere (a metadata key that was
+    /// misspelt, another field), and then the absence of ours proves nothing.
+    pub fn into_effects(self) -> Result<Vec<Effect>, Fault> {
+        if self.sequence.items == 0 || self.carries_references {
+            return Ok(self.effects);
+        }
+        let place = match &self.look.effects.reference {
+            ReferencePlace::InEffect { place, .. } | ReferencePlace::InItem { place, .. } => place.source(),
+            ReferencePlace::InAddress => return Ok(self.effects),
+        };
+        Err(shape(format!(
+            "the answer has {} items, and none carries a reference at `{place}`: is that where ours would be?",
+            self.sequence.items
+        )))
     }
 
     /// Takes the next page in.
@@ -217,6 +242,7 @@ impl<'look> Reading<'look> {
     /// The fault that the page is, alone or with those before.
     pub fn take(&mut self, reply: &Reply) -> Result<After, Fault> {
         let page = read_page(self.look, self.reference, self.vars, reply)?;
+        self.carries_references |= page.carries_references;
         for effect in page.effects {
             self.keep(effect)?;
         }

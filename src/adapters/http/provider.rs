@@ -8,18 +8,22 @@ use crate::adapters::http::paging::{After, Reading};
 use crate::adapters::http::record::Record;
 use crate::adapters::http::request::{self, Planned};
 use crate::domain::evidence::{Answer, Clocks, Fault, FaultKind};
-use crate::domain::pace::parse_retry_after;
+use crate::domain::pace::{parse_reset, parse_retry_after};
 use crate::ports::clock::Clock;
 use crate::ports::provider::{Listed, Provider, ProviderFacts, Question, Told, Window};
 use crate::preset::provider::{
     How, Limits, ListLookUp, LookUp, OperationSettings, ProviderPreset, ProviderSettings,
 };
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use reqwest::header::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep};
+
+/// Headers that say when a spent allowance comes back.
+const RESETS: [&str; 2] = ["ratelimit-reset", "x-ratelimit-reset"];
 
 /// One operation of one configured provider.
 pub struct HttpProvider {
@@ -82,11 +86,20 @@ impl HttpProvider {
         };
         let plain = OperationSettings::default();
         let otherwise = settings.operations.get(operation).unwrap_or(&plain);
-        let headers = match &found.how {
-            How::Ask(look) => fixed_headers(&look.request.headers, &endpoint.vars).map_err(|sentence| {
-                format!("provider `{}`, operation `{operation}`: {sentence}", preset.name)
-            })?,
-            How::Unanswerable(_) => HeaderMap::new(),
+        let wrong = |sentence| format!("provider `{}`, operation `{operation}`: {sentence}", preset.name);
+        let (how, headers) = match &found.how {
+            How::Ask(look) => (
+                How::Ask(Box::new(look.filled_in(&endpoint.vars).map_err(wrong)?)),
+                fixed_headers(&look.request.headers, &endpoint.vars).map_err(wrong)?,
+            ),
+            How::Unanswerable(why) => (How::Unanswerable(why.clone()), HeaderMap::new()),
+        };
+        let listing = match &found.listing {
+            Some(listing) => {
+                let look = listing.look.filled_in(&endpoint.vars).map_err(wrong)?;
+                Some(Box::new(ListLookUp { look, ..(**listing).clone() }))
+            }
+            None => None,
         };
         let own_pacer = otherwise.pace_per_second.or(found.pace_per_second).map(Pacer::new);
         let own_in_flight_max = otherwise.in_flight_max.or(found.in_flight_max).map(|max| max.max(1));
@@ -100,8 +113,8 @@ impl HttpProvider {
                 interval: own_pacer.as_ref().map_or(Duration::ZERO, Pacer::usual).max(endpoint.pacer.usual()),
                 listing: found.listing.as_ref().map(|listing| listing.facts()),
             },
-            how: found.how.clone(),
-            listing: found.listing.clone(),
+            how,
+            listing,
             headers,
             limits: preset.limits,
             own_pacer,
@@ -133,7 +146,8 @@ impl HttpProvider {
                 }
             };
         }
-        Ok(Answer::Complete { effects: reading.into_effects(), seen_from: first.seen_from })
+        let effects = reading.into_effects().inspect_err(|fault| record.misread(fault))?;
+        Ok(Answer::Complete { effects, seen_from: first.seen_from })
     }
 
     /// One page, tried as often as its faults and the time allow.
@@ -161,8 +175,7 @@ impl HttpProvider {
                 self.went_well();
                 return Ok(tried.reply);
             };
-            let retry_after =
-                tried.reply.header("retry-after").and_then(|text| parse_retry_after(text, self.clock.now()));
+            let retry_after = told_wait(&tried.reply, fault.kind, self.clock.now());
             let wait = self.limits.patience.next_try(tries_made, fault.kind, retry_after);
             if fault.kind == FaultKind::RateLimited {
                 let pause = retry_after.or(wait).unwrap_or(self.limits.patience.wait_first);
@@ -190,10 +203,13 @@ impl HttpProvider {
         record: &mut Record<'_>,
         status_fault: impl Fn(&Reply) -> Option<Fault>,
     ) -> Result<Tried, Fault> {
+        let time_max =
+            || self.limits.request_max.min(span.deadline.saturating_duration_since(Instant::now()));
+        self.endpoint.get_token(time_max()).await?;
         let request = self.endpoint.request(planned, &self.headers)?;
         let (at, began) = (self.clock.now(), Instant::now());
         let left = span.deadline.saturating_duration_since(began);
-        let time_max = self.limits.request_max.min(left);
+        let time_max = time_max();
         let mut tried =
             exchange(self.endpoint.client()?, request, time_max, self.limits.body_bytes_max).await;
         match &mut tried.fault {
@@ -205,6 +221,9 @@ impl HttpProvider {
                 *fault = span.took_too_long();
             }
             _ => {}
+        }
+        if tried.reply.status == 401 {
+            self.endpoint.forget_token();
         }
         record.tried(at, began, &tried);
         Ok(tried)
@@ -291,4 +310,13 @@ fn clocks(preset: Clocks, otherwise: &OperationSettings) -> Clocks {
         lookback: otherwise.lookback.map_or(preset.lookback, crate::preset::provider::Lookback::span),
         key_ttl: otherwise.key_ttl.or(preset.key_ttl),
     }
+}
+
+/// How long an answer says to wait; the allowance's reset counts only where the allowance was what was missing.
+fn told_wait(reply: &Reply, kind: FaultKind, now: DateTime<Utc>) -> Option<Duration> {
+    let reset = || RESETS.iter().find_map(|name| parse_reset(reply.header(name)?, now));
+    reply
+        .header("retry-after")
+        .and_then(|text| parse_retry_after(text, now))
+        .or_else(|| if kind == FaultKind::RateLimited { reset() } else { None })
 }

@@ -5,7 +5,7 @@ use crate::ports::provider::Question;
 use crate::preset::provider::{LookUp, PageStep, Parameter, RequestTemplate};
 use crate::preset::template::{Fields, Template};
 use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use url::Url;
 
@@ -219,9 +219,18 @@ fn address(base: &Url, path: &[Template], fields: &Fields) -> Result<Url, Fault>
     Ok(url)
 }
 
+/// Sets a field of a body; a dot in its name leads into an object (`variables.after`).
 fn set_in_body(body: &mut Option<Value>, name: &str, value: Value) {
-    if let Some(Value::Object(fields)) = body {
-        fields.insert(name.to_owned(), value);
+    let Some(Value::Object(fields)) = body else { return };
+    match name.split_once('.') {
+        None => {
+            fields.insert(name.to_owned(), value);
+        }
+        Some((outer, inner)) => {
+            let mut object = fields.remove(outer).or_else(|| Some(Value::Object(Map::new())));
+            set_in_body(&mut object, inner, value);
+            fields.extend(object.map(|object| (outer.to_owned(), object)));
+        }
     }
 }
 

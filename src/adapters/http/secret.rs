@@ -15,12 +15,16 @@ use std::sync::{Mutex, PoisonError};
 
 /// Fewer bytes of a secret give nothing away, and may be anything.
 const BEGINNING_BYTES_MIN: usize = 4;
+/// How many tokens are hidden: an answer may echo the one before the latest, and none from before.
+const GIVEN_MAX: usize = 4;
 
 /// Where a secret is, and the secret once it was read.
 pub struct SecretKeeper {
     place: Option<SecretPlace>,
     environment: Environment,
     read: Mutex<Option<SecretString>>,
+    /// What was given for the secret, the latest last: shown as little as the secret itself.
+    given: Mutex<Vec<SecretString>>,
 }
 
 impl fmt::Debug for SecretKeeper {
@@ -32,7 +36,7 @@ impl fmt::Debug for SecretKeeper {
 impl SecretKeeper {
     /// A keeper for a place; nothing is read yet.
     pub fn new(place: Option<SecretPlace>, environment: Environment) -> Self {
-        Self { place, environment, read: Mutex::new(None) }
+        Self { place, environment, read: Mutex::new(None), given: Mutex::default() }
     }
 
     /// The secret, read at the first call that finds it.
@@ -49,6 +53,22 @@ impl SecretKeeper {
         Ok(secret)
     }
 
+    /// Hides this text too from now on: a token that was given for the secret.
+    pub fn hide_too(&self, token: SecretString) {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if given.len() >= GIVEN_MAX {
+            given.remove(0);
+        }
+        given.push(token);
+    }
+
+    /// The secret and what was given for it, in any spelling that an answer may echo.
+    fn hidden_spellings(&self) -> Vec<String> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        read.iter().chain(given.iter()).flat_map(|secret| spellings(secret.expose_secret())).collect()
+    }
+
     /// The text without the secret, in any spelling that an answer may echo, and without what looks like one.
     ///
     /// Also without the secret's beginning where the text was cut within it.
@@ -59,10 +79,8 @@ impl SecretKeeper {
     }
 
     fn without_beginnings(&self, text: String) -> String {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(secret) = read.as_ref() else { return text };
         // What is masked ends in no character of the spelling, so that one pass over the lengths is enough.
-        spellings(secret.expose_secret()).iter().fold(text, |text, spelling| {
+        self.hidden_spellings().iter().fold(text, |text, spelling| {
             (BEGINNING_BYTES_MIN..spelling.len()).rev().fold(text, |text, end| match spelling.get(..end) {
                 Some(beginning) => text.replace(&format!("{beginning}…"), &format!("{MASK}…")),
                 None => text,
@@ -104,11 +122,7 @@ impl SecretKeeper {
 
     /// The text without the secret alone.
     pub fn without_secret(&self, text: &str) -> String {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(secret) = read.as_ref() else { return text.to_owned() };
-        spellings(secret.expose_secret())
-            .iter()
-            .fold(text.to_owned(), |text, spelling| mask_secret(&text, spelling))
+        self.hidden_spellings().iter().fold(text.to_owned(), |text, spelling| mask_secret(&text, spelling))
     }
 
     fn look_up(&self) -> Result<String, Fault> {

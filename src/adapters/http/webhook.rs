@@ -39,7 +39,11 @@ impl Webhook {
         }
         let base = Url::parse(&settings.place())
             .map_err(|fault| format!("the webhook's address is wrong: {fault}"))?;
-        let way = Way { proxy: settings.proxy.as_ref(), certificates: settings.certificates.as_deref() };
+        let way = Way {
+            proxy: settings.proxy.as_ref(),
+            certificates: settings.certificates.as_deref(),
+            client_certificate: None,
+        };
         let secret = SecretKeeper::new(settings.secret.clone(), environment);
         Ok(Self { client: client::build(&base, way), settings, secret })
     }

@@ -42,7 +42,7 @@ pub(super) fn look(inner: &Inner, connection: &Connection) -> Result<Arc<Picked>
             "Name the right table in the configuration; `unstuck doctor` lists those there are.",
         );
     };
-    let column = |name: &str| Column { name: name.into(), held: Held::Any };
+    let column = |name: &str| Column { name: name.into(), held: Held::Any, may_be_null: true };
     let mut picked =
         Picked { columns: table.columns.iter().map(|(name, _)| column(name)).collect(), mapping };
     if picked.mapping.select.is_some() {

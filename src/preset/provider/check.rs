@@ -25,6 +25,7 @@ struct At<'names> {
     operation: Option<&'names str>,
     /// What stands before the field's name, within an operation.
     part: &'static str,
+    variables: &'names BTreeMap<String, String>,
 }
 
 impl At<'_> {
@@ -81,7 +82,7 @@ impl At<'_> {
 
 /// Checks a whole preset.
 pub(super) fn preset(file: &PresetFile) -> Result<ProviderPreset, String> {
-    let at = At { preset: &file.name, operation: None, part: "" };
+    let at = At { preset: &file.name, operation: None, part: "", variables: &file.variables };
     let FileType::Provider = file.kind;
     name(at, "name", &file.name)?;
     if file.operations.is_empty() {
@@ -139,7 +140,16 @@ fn auth(at: At<'_>, file: Option<&AuthFile>) -> Result<Auth, String> {
         unused("auth.header", file.header.is_some())?;
         unused("auth.prefix", file.prefix.is_some())?;
     }
+    if file.kind != AuthKind::ClientCredentials {
+        unused("auth.token_url", file.token_url.is_some())?;
+        unused("auth.scope", file.scope.is_some())?;
+    }
     match file.kind {
+        AuthKind::ClientCredentials => Ok(Auth::ClientCredentials {
+            token_url: at
+                .template("auth.token_url", at.needed("auth.token_url", file.token_url.as_deref())?)?,
+            scope: file.scope.clone(),
+        }),
         AuthKind::None => Ok(Auth::None),
         AuthKind::Bearer => Ok(Auth::Bearer),
         AuthKind::Header => {
@@ -220,7 +230,7 @@ fn look_up(at: At<'_>, file: &OperationFile) -> Result<LookUp, String> {
     let effects = effects::effects(at, effects_file)?;
     let absence = absence(at, file, &effects.items)?;
     let addressed = request.path.iter().any(|part| part.source().contains("reference"));
-    if absence != Absence::EmptyList && !addressed {
+    if matches!(absence, Absence::Status404(_)) && !addressed {
         return Err(at.wrong("absence", "a 404 is an absence only where `path` is made from our `reference`"));
     }
     if effects.reference == ReferencePlace::InAddress && !addressed {
@@ -249,11 +259,18 @@ fn look_up(at: At<'_>, file: &OperationFile) -> Result<LookUp, String> {
 fn absence(at: At<'_>, file: &OperationFile, items: &ItemsPlace) -> Result<Absence, String> {
     use super::file::{AbsenceFile, MethodFile};
     match (file.absence, &file.absence_when) {
-        (AbsenceFile::EmptyList, None) if matches!(items, ItemsPlace::One(_)) => {
-            Err(at.wrong("absence", "an answer with one effect cannot be empty: write absence = \"status_404\""))
-        }
+        (AbsenceFile::EmptyList, None) if matches!(items, ItemsPlace::One(_)) => Err(at.wrong(
+            "absence",
+            "an answer with one effect cannot be empty: write absence = \"status_404\", or \"never\"",
+        )),
         (AbsenceFile::EmptyList, None) => Ok(Absence::EmptyList),
-        (AbsenceFile::EmptyList, Some(_)) => Err(at.wrong("absence_when", "it goes with absence = \"status_404\"")),
+        (AbsenceFile::Never, None) if matches!(items, ItemsPlace::One(_)) => Ok(Absence::Never),
+        (AbsenceFile::Never, None) => {
+            Err(at.wrong("absence", "a list may be empty: \"never\" goes with `one`"))
+        }
+        (AbsenceFile::EmptyList | AbsenceFile::Never, Some(_)) => {
+            Err(at.wrong("absence_when", "it goes with absence = \"status_404\""))
+        }
         (AbsenceFile::Status404, Some(list)) => tests(at, "absence_when", list).map(Absence::Status404),
         (AbsenceFile::Status404, None) if file.method == Some(MethodFile::Head) => Ok(Absence::Status404(Vec::new())),
         (AbsenceFile::Status404, None) => Err(at.wrong(

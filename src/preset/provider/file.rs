@@ -48,6 +48,8 @@ pub(super) struct AuthFile {
     pub secret_is: Option<BasicSecret>,
     pub header: Option<String>,
     pub prefix: Option<String>,
+    pub token_url: Option<String>,
+    pub scope: Option<String>,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +59,7 @@ pub(super) enum AuthKind {
     Bearer,
     Basic,
     Header,
+    ClientCredentials,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]
@@ -163,6 +166,7 @@ pub(super) enum AbsenceFile {
     EmptyList,
     #[serde(rename = "status_404")]
     Status404,
+    Never,
 }
 
 #[derive(Debug, Deserialize, Clone)]
@@ -175,8 +179,11 @@ pub(super) struct TestFile {
 
 #[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the file")]
 pub(super) struct EffectsFile {
     pub list: Option<String>,
+    #[serde(default)]
+    pub list_left_out_when_empty: bool,
     pub one: Option<String>,
     pub each: Option<String>,
     pub id: String,
@@ -241,6 +248,7 @@ pub(super) struct PagingFile {
     pub pages: Option<String>,
     #[serde(default)]
     pub until_empty: bool,
+    pub items_max: Option<usize>,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::{BodyTemplate, Paging};
 use crate::domain::evidence::EffectState;
 use crate::domain::moment::{TimeFormat, Zone};
 use crate::domain::money::Unit;
-use crate::preset::template::Template;
+use crate::preset::template::{Fields, Template};
 use chrono::TimeDelta;
 use serde_json::Value;
 use serde_json_path::JsonPath;
@@ -33,6 +33,24 @@ impl LookUp {
     /// What a status amounts to. Compared exactly: `Succeeded` is not `succeeded`.
     pub fn state_of(&self, status: &str) -> EffectState {
         self.statuses.get(status).copied().unwrap_or(EffectState::Unlisted)
+    }
+
+    /// The look-up with the names that a configuration fills in.
+    ///
+    /// # Errors
+    /// A sentence: a name is missing, or does not fit into a path.
+    pub fn filled_in(&self, vars: &Fields) -> Result<Self, String> {
+        let mut look = self.clone();
+        if let Some(template) = &self.effects.reference_template {
+            let filled = Place::parse(&template.render(vars)?)?;
+            match &mut look.effects.reference {
+                ReferencePlace::InEffect { place, .. } | ReferencePlace::InItem { place, .. } => {
+                    *place = filled;
+                }
+                ReferencePlace::InAddress => {}
+            }
+        }
+        Ok(look)
     }
 }
 
@@ -149,6 +167,8 @@ pub enum Absence {
     EmptyList,
     /// A 404 on an address made from our own id, whose body passes these tests (perhaps none).
     Status404(Vec<BodyTest>),
+    /// Nothing does: who asks by the provider's own id knows already that the effect was there.
+    Never,
 }
 
 /// Where the effects are, and how to read one.
@@ -156,12 +176,16 @@ pub enum Absence {
 pub struct EffectsPlace {
     /// Where the answer's items are.
     pub items: ItemsPlace,
+    /// Whether an answer without items is an empty object: only that counts, so a misspelt path is never an empty list.
+    pub list_left_out_when_empty: bool,
     /// Where an item's effects are, within it; `None` when the item is the effect.
     pub each: Option<Place>,
     /// The provider's id of an effect, within it.
     pub id: Place,
     /// Our reference.
     pub reference: ReferencePlace,
+    /// The path of the reference, where it has names that a configuration fills in (`$.metadata.{{ vars.key }}`).
+    pub reference_template: Option<Template>,
     /// The longest reference that the provider keeps whole, in characters; `None` when it cuts none.
     pub reference_chars_max: Option<usize>,
     /// The status, within the effect.

@@ -85,4 +85,6 @@ pub enum PageEnd {
     Pages(Place),
     /// Only an empty page is the last.
     EmptyPage,
+    /// There is one page, and it is whole only with fewer items than this: the server cuts there without saying so.
+    Below(usize),
 }

@@ -19,6 +19,8 @@ pub struct ProviderSettings {
     pub proxy: Option<Url>,
     /// A file of certificates (PEM) to trust instead of the machine's; `None` trusts the machine's.
     pub certificates: Option<PathBuf>,
+    /// A file with a certificate and its key (PEM) to show the provider; `None` shows none.
+    pub client_certificate: Option<PathBuf>,
     /// Another pace than the preset's, in requests a second.
     pub pace_per_second: Option<f64>,
     /// Another bound than the preset's on checks in flight.
@@ -36,6 +38,7 @@ impl ProviderSettings {
             variables: BTreeMap::new(),
             proxy: None,
             certificates: None,
+            client_certificate: None,
             pace_per_second: None,
             in_flight_max: None,
             operations: BTreeMap::new(),
@@ -71,6 +74,8 @@ pub enum SecretPlace {
     Env(String),
     /// In a file, whose last line break does not count.
     File(PathBuf),
+    /// In what a program writes: its name and its arguments, run without a shell.
+    Command(Vec<String>),
 }
 
 impl fmt::Display for SecretPlace {
@@ -78,6 +83,8 @@ impl fmt::Display for SecretPlace {
         match self {
             Self::Env(name) => write!(f, "${name}"),
             Self::File(path) => write!(f, "the file {}", path.display()),
+            // Its arguments are nobody's business: one may be the name of a vault.
+            Self::Command(words) => write!(f, "the output of `{}`", words.first().map_or("", String::as_str)),
         }
     }
 }

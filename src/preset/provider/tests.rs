@@ -1,6 +1,7 @@
 use super::*;
 use crate::domain::evidence::EffectState;
 use crate::preset::catalogue::built_in_text;
+use crate::preset::template::Fields;
 use chrono::TimeDelta;
 use pretty_assertions::assert_eq;
 use rstest::rstest;
@@ -35,6 +36,24 @@ fn the_example_says_what_it_seems_to_say() {
     assert_eq!(look.state_of("Succeeded"), EffectState::Unlisted);
     assert_eq!(look.paging.end, PageEnd::More(Place::parse("$.has_more").unwrap()));
     assert!(look_up(&preset, "email").effects.amount.is_none());
+}
+
+#[test]
+fn what_a_configuration_names_goes_into_the_path_of_the_reference() {
+    let text = include_str!("../../../assets/presets/gocardless.toml");
+    let preset = ProviderPreset::parse(text).unwrap();
+    let look = look_up(&preset, "payment");
+    let vars = |key: &str| {
+        let names = BTreeMap::from([("metadata_key".to_owned(), minijinja::Value::from(key))]);
+        Fields::from([("vars".to_owned(), names.into())])
+    };
+    let place = |look: &LookUp| match &look.effects.reference {
+        ReferencePlace::InEffect { place, .. } => place.source().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(place(&look.filled_in(&vars("order-id")).unwrap()), "$.metadata['order-id']");
+    assert!(look.filled_in(&vars("it's")).unwrap_err().contains("is no JSONPath"));
+    assert!(look.filled_in(&Fields::new()).is_err());
 }
 
 /// A preset by own id, with everything said that the checks ask for.
@@ -156,6 +175,43 @@ fn a_look_up_by_own_id_may_take_a_404_for_absence() {
     "kind = \"none\"\nnext = \"$.n\"",
     "`paging.next`: it does not go with"
 )]
+#[case::left_out("one = \"$\"", "one = \"$\"\nlist_left_out_when_empty = true", "it goes with `list`")]
+#[case::items_max(
+    "kind = \"none\"\n#end",
+    "kind = \"offset\"\nparameter = \"o\"\nitems_max = 9",
+    "`paging.items_max`: it goes with kind"
+)]
+#[case::items_max_zero("kind = \"none\"\n#end", "kind = \"none\"\nitems_max = 0", "it must be at least 1")]
+#[case::two_ends(
+    "kind = \"none\"\n#end",
+    "kind = \"none\"\nitems_max = 9\nmore = \"$.m\"",
+    "say only one of `more`, `total`"
+)]
+#[case::no_token_url(
+    "kind = \"none\"\n[op",
+    "kind = \"client_credentials\"\n[op",
+    "`auth.token_url`: it is missing"
+)]
+#[case::idle_token_url(
+    "kind = \"none\"\n[op",
+    "kind = \"none\"\ntoken_url = \"/t\"\n[op",
+    "`auth.token_url`: it does not go with"
+)]
+#[case::idle_scope(
+    "kind = \"none\"\n[op",
+    "kind = \"none\"\nscope = \"s\"\n[op",
+    "`auth.scope`: it does not go with"
+)]
+#[case::reference_of_no_variable(
+    "reference_in_address = true",
+    "reference = \"$.m.{{ vars.key }}\"",
+    "`effects.reference`: `$.m.{{ vars.key }}` cannot be filled in"
+)]
+#[case::reference_of_the_item(
+    "reference_in_address = true",
+    "reference = \"$.m.{{ key }}\"",
+    "`effects.reference`: `$.m.{{ key }}` cannot be filled in"
+)]
 #[case::write("path = \"/cob", "method = \"POST\"\npath = \"/cob", "a POST needs read_only_post = true")]
 #[case::reason(
     "path = \"/cob",
@@ -224,4 +280,16 @@ fn an_operation_that_nobody_can_answer_says_why_and_keeps_its_key_ttl() {
 #[case("api.test", false)]
 fn a_base_address_is_http_without_secrets(#[case] text: &str, #[case] good: bool) {
     assert_eq!(ProviderSettings::parse_base_url(text).is_ok(), good);
+}
+
+#[test]
+fn an_absence_that_nothing_shows_is_for_one_effect_only() {
+    let never = BY_ID
+        .replace("absence = \"status_404\"", "absence = \"never\"")
+        .replace("absence_when = [{ path = \"$.type\", equals = \"NotFound\" }]", "");
+    let preset = ProviderPreset::parse(&never).unwrap();
+    assert_eq!(look_up(&preset, "cob").absence, Absence::Never);
+    let of_a_list = never.replace("one = \"$\"", "list = \"$\"");
+    let message = ProviderPreset::parse(&of_a_list).unwrap_err();
+    assert!(message.contains("`absence`: a list may be empty: \"never\" goes with `one`"), "{message}");
 }

@@ -176,6 +176,7 @@ impl Source for FakeSource {
             sql: sql.to_owned(),
             parameters: seen.chain([now]).collect(),
             rows: Rows::exactly(1),
+            why: None,
         }])
     }
 

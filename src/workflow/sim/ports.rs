@@ -189,7 +189,7 @@ impl Source for SimSource {
             }
         };
         let parameters = if sql.starts_with("DELETE") { seen.collect() } else { seen.chain([now]).collect() };
-        Ok(vec![PlannedStatement { sql: sql.to_owned(), parameters, rows: Rows::exactly(1) }])
+        Ok(vec![PlannedStatement { sql: sql.to_owned(), parameters, rows: Rows::exactly(1), why: None }])
     }
 
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {

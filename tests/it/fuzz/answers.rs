@@ -25,7 +25,7 @@ fn come_to(look: &LookUp, body: &[u8]) -> Result<(After, Vec<Effect>), String> {
     let mut reading = Reading::new(look, "r-1", &vars, 20);
     let reply = Reply { status: 200, headers: Vec::new(), body: body.to_vec() };
     let after = reading.take(&reply).map_err(|fault| fault.detail)?;
-    Ok((after, reading.into_effects()))
+    Ok((after, reading.into_effects().map_err(|fault| fault.detail)?))
 }
 
 /// Cut off anywhere, an answer is none: no effect may go missing, and no absence come about.

@@ -60,7 +60,8 @@ fn read_all(paging: &str, pages: &[Reply]) -> (Vec<String>, Result<Vec<String>, 
     for reply in pages {
         match reading.take(reply) {
             Ok(After::Whole) => {
-                return (steps, Ok(reading.into_effects().into_iter().map(|effect| effect.id).collect()));
+                let ids = |effects: Vec<Effect>| effects.into_iter().map(|effect| effect.id).collect();
+                return (steps, reading.into_effects().map(ids));
             }
             Ok(After::AskWith(step) | After::AskAt(step)) => steps.push(step),
             Err(fault) => return (steps, Err(fault)),

@@ -1,10 +1,13 @@
 //! The whole adapter against servers on this machine.
 
 mod faults;
+mod format;
 mod listing;
 mod paging;
 mod server;
 mod settings;
+mod tls;
+mod token;
 mod webhook;
 
 use super::{Endpoint, Environment, HttpProvider};

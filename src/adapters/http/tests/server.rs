@@ -39,7 +39,7 @@ impl Scripted {
         Self { base, requests }
     }
 
-    /// The requests' heads, in order.
+    /// The requests, head and body, in order.
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
@@ -49,6 +49,14 @@ async fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, acts: &[Act]) {
     let mut head = Vec::new();
     let mut buffer = [0; 4096];
     while !head.windows(4).any(|four| four == b"\r\n\r\n") {
+        match stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => return,
+            Ok(count) => head.extend_from_slice(&buffer[..count]),
+        }
+    }
+    let head_ends = head.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(0) + 4;
+    let whole = head_ends + length_told(&head[..head_ends]);
+    while head.len() < whole {
         match stream.read(&mut buffer).await {
             Ok(0) | Err(_) => return,
             Ok(count) => head.extend_from_slice(&buffer[..count]),
@@ -75,6 +83,13 @@ async fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, acts: &[Act]) {
             while stream.write_all(&chunk).await.is_ok() {}
         }
     }
+}
+
+/// How many bytes follow a head.
+fn length_told(head: &[u8]) -> usize {
+    let head = String::from_utf8_lossy(head).to_lowercase();
+    let told = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
+    told.unwrap_or(0)
 }
 
 /// A whole answer with a right length.

@@ -8,14 +8,19 @@ use crate::preset::provider::{
     AmountPlace, CurrencyPlace, EffectTimeFormat, EffectsPlace, ItemsPlace, LinkPlace, ReferencePlace,
     StatusPlace, TimePlace,
 };
+use crate::preset::template::{Fields, Template};
 use chrono::FixedOffset;
+use minijinja::value::Value;
+use std::collections::BTreeMap;
 
 pub(super) fn effects(at: At<'_>, file: &EffectsFile) -> Result<EffectsPlace, String> {
     Ok(EffectsPlace {
         items: items(at, file)?,
+        list_left_out_when_empty: left_out_when_empty(at, file)?,
         each: at.place_if("effects.each", file.each.as_ref())?,
         id: at.place("effects.id", &file.id)?,
         reference: reference(at, file)?,
+        reference_template: reference_template(at, file)?,
         reference_chars_max: at.at_least_one("effects.reference_chars_max", file.reference_chars_max)?,
         status: status(at, file)?,
         amount: amount(at, file)?,
@@ -36,7 +41,7 @@ fn reference(at: At<'_>, file: &EffectsFile) -> Result<ReferencePlace, String> {
     let may_be_missing = file.reference_may_be_missing;
     match (&file.reference, file.reference_in_address, file.reference_in_item) {
         (Some(text), false, in_item) => {
-            let place = at.place("effects.reference", text)?;
+            let place = at.place("effects.reference", &with_any_names(at, text)?)?;
             if in_item && file.each.is_none() {
                 return Err(at.wrong("effects.reference_in_item", "it goes with `each`"));
             }
@@ -53,6 +58,32 @@ fn reference(at: At<'_>, file: &EffectsFile) -> Result<ReferencePlace, String> {
         )),
         _ => Err(at.wrong("effects.reference", "say either where it is or `reference_in_address = true`")),
     }
+}
+
+fn left_out_when_empty(at: At<'_>, file: &EffectsFile) -> Result<bool, String> {
+    if file.list_left_out_when_empty && file.list.is_none() {
+        return Err(at.wrong("effects.list_left_out_when_empty", "it goes with `list`"));
+    }
+    Ok(file.list_left_out_when_empty)
+}
+
+fn reference_template(at: At<'_>, file: &EffectsFile) -> Result<Option<Template>, String> {
+    match &file.reference {
+        Some(text) if text.contains("{{") => at.template("effects.reference", text).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The path with some name in place of each that a configuration will fill in, to see whether it can be a path at all.
+fn with_any_names(at: At<'_>, text: &str) -> Result<String, String> {
+    if !text.contains("{{") {
+        return Ok(text.to_owned());
+    }
+    let names: BTreeMap<String, Value> =
+        at.variables.keys().map(|name| (name.clone(), Value::from("name"))).collect();
+    at.template("effects.reference", text)?
+        .render(&Fields::from([("vars".to_owned(), names.into())]))
+        .map_err(|sentence| at.wrong("effects.reference", sentence))
 }
 
 fn status(at: At<'_>, file: &EffectsFile) -> Result<StatusPlace, String> {

@@ -41,9 +41,17 @@ pub(super) fn paging(at: At<'_>, file: &PagingFile, effects: &EffectsPlace) -> R
 }
 
 fn end(at: At<'_>, file: &PagingFile, step: &PageStep) -> Result<PageEnd, String> {
-    let declared = [file.more.is_some(), file.total.is_some(), file.pages.is_some(), file.until_empty];
+    let declared = [
+        file.more.is_some(),
+        file.total.is_some(),
+        file.pages.is_some(),
+        file.until_empty,
+        file.items_max.is_some(),
+    ];
     if declared.iter().filter(|is| **is).count() > 1 {
-        return Err(at.wrong("paging", "say only one of `more`, `total`, `pages` and `until_empty`"));
+        return Err(
+            at.wrong("paging", "say only one of `more`, `total`, `pages`, `until_empty` and `items_max`")
+        );
     }
     if let Some(more) = &file.more {
         return at.place("paging.more", more).map(PageEnd::More);
@@ -53,6 +61,16 @@ fn end(at: At<'_>, file: &PagingFile, step: &PageStep) -> Result<PageEnd, String
     }
     if let Some(pages) = &file.pages {
         return at.place("paging.pages", pages).map(PageEnd::Pages);
+    }
+    if let Some(max) = at.at_least_one("paging.items_max", file.items_max)? {
+        return if *step == PageStep::Single {
+            Ok(PageEnd::Below(max))
+        } else {
+            Err(at.wrong(
+                "paging.items_max",
+                "it goes with kind = \"none\": pages say themselves which is the last",
+            ))
+        };
     }
     if file.until_empty {
         return if *step == PageStep::Single {
