@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each bench uses a part of it")]
 
 use std::error::Error;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
@@ -34,6 +35,34 @@ pub fn run(command: &mut Command) -> Result<Run, Fault> {
     let peak_bytes = watch.join().map_err(|_| "watching the memory broke off")?;
     if status.success() {
         Ok(Run { wall, peak_bytes })
+    } else {
+        Err(format!("{command:?} ended with {status}").into())
+    }
+}
+
+/// A run of which also the first line of output was timed.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadRun {
+    /// From start to the end of the first line.
+    pub first_line: Duration,
+    /// The whole run.
+    pub whole: Run,
+}
+
+/// Runs a program to its end, its output read through a pipe.
+pub fn run_and_read(command: &mut Command) -> Result<ReadRun, Fault> {
+    let begun = Instant::now();
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let watch = watch_memory(&child);
+    let mut output = BufReader::new(child.stdout.take().ok_or("no pipe")?);
+    output.read_until(b'\n', &mut Vec::new())?;
+    let first_line = begun.elapsed();
+    std::io::copy(&mut output, &mut std::io::sink())?;
+    let status = child.wait()?;
+    let wall = begun.elapsed();
+    let peak_bytes = watch.join().map_err(|_| "watching the memory broke off")?;
+    if status.success() {
+        Ok(ReadRun { first_line, whole: Run { wall, peak_bytes } })
     } else {
         Err(format!("{command:?} ended with {status}").into())
     }

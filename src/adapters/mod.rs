@@ -8,4 +8,6 @@ pub mod record;
 pub mod secret;
 pub mod sql;
 pub mod sqlite;
+#[cfg(test)]
+mod suite;
 pub mod system;

@@ -56,6 +56,8 @@ pub enum Command {
     List(List),
     /// Ask the providers whether the effects happened.
     Check(Check),
+    /// Match what the providers did over a window with what the jobs say, both ways.
+    Reconcile(Reconcile),
     /// Settle one item, or many, with a reason.
     Decide(Decide),
     /// The decisions that wait for a second person.
@@ -129,6 +131,12 @@ pub struct Check {
     /// How findings are printed.
     #[command(flatten)]
     pub format: Format,
+    /// One by one or by reading the provider's list, instead of whichever is cheaper.
+    #[arg(long, value_name = "WAY", requires = "all")]
+    pub by: Option<By>,
+    /// Only show how they would be asked about, and what that takes.
+    #[arg(long, requires = "all")]
+    pub plan: bool,
     /// Only findings that pass this filter.
     #[arg(long = "where", value_name = "FILTER")]
     pub filter: Option<String>,
@@ -138,6 +146,32 @@ pub struct Check {
     /// End with 1 when there are findings.
     #[arg(long)]
     pub fail_on_findings: bool,
+}
+
+/// `reconcile`
+#[derive(Debug, Args)]
+pub struct Reconcile {
+    /// How far back, such as 2h or 7d.
+    #[arg(long, value_name = "SPAN", value_parser = crate::domain::moment::parse_duration)]
+    pub since: chrono::TimeDelta,
+    /// Only items of this source, and no effects that no item accounts for.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// How it is printed.
+    #[command(flatten)]
+    pub format: Format,
+    /// End with 1 when something does not match.
+    #[arg(long)]
+    pub fail_on_findings: bool,
+}
+
+/// A way to ask about many findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// A question for each.
+    Item,
+    /// The provider's list over the window in which the effects can lie, matched here.
+    Listing,
 }
 
 /// `decide`

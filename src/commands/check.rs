@@ -1,17 +1,18 @@
 //! `unstuck check`: ask the providers of findings, or of the items that are named.
 
-use super::arguments::{Check, Common};
+use super::arguments::{By, Check, Common};
 use super::failure::{Exit, Failure};
 use super::list::Printer;
 use super::session::{self, AuditUse, Troubles};
 use crate::domain::evidence::FaultKind;
 use crate::domain::filter::{Facts, Filter};
-use crate::output::{FindingLine, say};
+use crate::domain::plan::{LISTED_ITEMS_MIN, Wish};
+use crate::output::{FindingLine, plan_lines, say};
 use crate::ports::source::Source;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
-use crate::workflow::settle::look_up;
-use crate::workflow::sweep::{record_batch, sweep};
+use crate::workflow::settle::{OrderFault, look_up};
+use crate::workflow::sweep::{Planned, plan_all, record_batch, sweep_planned};
 use crate::workflow::{Checked, Desk, Found};
 use futures_util::StreamExt;
 use std::collections::BTreeSet;
@@ -34,6 +35,8 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
             printer: Printer::of_checks(arguments.format),
             troubles: Troubles::of(&settings),
             findings_count: 0,
+            wish: wish(arguments.by),
+            plans_only: arguments.plan,
             told: BTreeSet::new(),
         };
         check(run, arguments).await
@@ -50,8 +53,9 @@ async fn check(mut run: Run<'_>, arguments: &Check) -> Result<Exit, Failure> {
     }
     let stopped = run.stop.is_cancelled();
     let (worst, findings_count) = (run.troubles.worst(), run.findings_count);
-    // Of items that were named, it was said already that they are not there.
-    run.printer.finish(arguments.all.then(|| run.troubles.of_nothing_found()))?;
+    // Of items that were named, it was said already that they are not there; of a plan, what there is.
+    let says_nothing_found = arguments.all && !arguments.plan;
+    run.printer.finish(says_nothing_found.then(|| run.troubles.of_nothing_found()))?;
     session::tell_waiting(run.desk).await;
     if stopped {
         say::aside("Stopped: what was answered is printed and on record.");
@@ -71,6 +75,9 @@ struct Run<'a> {
     printer: Printer,
     troubles: Troubles,
     findings_count: usize,
+    wish: Wish,
+    /// Whether only the plan is wanted.
+    plans_only: bool,
     /// What was told on stderr already: each trouble once.
     told: BTreeSet<String>,
 }
@@ -114,7 +121,7 @@ impl Run<'_> {
                     Err(fault) => self.tell_order_fault(fault),
                 }
             }
-            if !is_known && self.troubles.worst() < Exit::Unreachable {
+            if !is_known && self.troubles.worst() < Exit::Usage {
                 let failure = Failure::new(
                     Exit::No,
                     format!("no source has an item `{key}`"),
@@ -126,8 +133,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn tell_order_fault(&mut self, fault: crate::workflow::settle::OrderFault) {
-        let failure = Failure::from(fault);
+    fn tell_order_fault(&mut self, fault: OrderFault) {
+        // Nobody was going to change anything.
+        let failure = match fault {
+            OrderFault::Source(fault) => Failure::from(fault),
+            other => Failure::from(other),
+        };
         self.troubles.tell(&failure);
     }
 
@@ -135,9 +146,30 @@ impl Run<'_> {
         if found.is_empty() {
             return Ok(());
         }
-        let progress = Progress::new("checking", found.len());
+        let count = found.len();
         let desk = self.desk;
-        let mut answered = Box::pin(sweep(desk, found));
+        let planned = plan_all(desk, found, self.wish);
+        let is_told = self.plans_only || self.wish != Wish::Cheapest || count >= LISTED_ITEMS_MIN;
+        if is_told {
+            for planned in &planned {
+                say::aside(plan_lines::plan(planned));
+            }
+        }
+        if self.plans_only {
+            return Ok(());
+        }
+        let outcomes: Vec<Planned> = planned.iter().map(Planned::without_findings).collect();
+        let ended = self.ask(planned, count, are_findings).await;
+        for given_up in outcomes.iter().filter_map(plan_lines::given_up) {
+            say::aside(given_up);
+        }
+        ended
+    }
+
+    async fn ask(&mut self, planned: Vec<Planned>, count: usize, are_findings: bool) -> Result<(), Failure> {
+        let progress = Progress::new("checking", count);
+        let desk = self.desk;
+        let mut answered = Box::pin(sweep_planned(desk, planned));
         loop {
             let batch = tokio::select! {
                 biased;
@@ -195,6 +227,14 @@ impl Run<'_> {
         if self.told.len() < TOLD_MAX && self.told.insert(what.to_owned()) {
             progress.aside(|| say::aside(Failure::new(Exit::Fine, what, do_next)));
         }
+    }
+}
+
+fn wish(by: Option<By>) -> Wish {
+    match by {
+        None => Wish::Cheapest,
+        Some(By::Item) => Wish::ByItem,
+        Some(By::Listing) => Wish::ByListing,
     }
 }
 

@@ -186,7 +186,7 @@ impl Printer {
 }
 
 /// How wide the terminal is; `None` without one.
-fn columns() -> Option<usize> {
+pub(super) fn columns() -> Option<usize> {
     let is_terminal = std::io::stdout().is_terminal();
     is_terminal.then(|| crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns))).flatten()
 }

@@ -12,6 +12,7 @@ mod init;
 mod list;
 mod presets;
 mod proposals;
+mod reconcile;
 mod session;
 mod tell;
 
@@ -29,6 +30,7 @@ pub async fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::Demo(demo)) => demo::run(&common, &demo).await,
         Some(Command::List(list)) => list::run(&common, &list).await,
         Some(Command::Check(check)) => check::run(&common, &check).await,
+        Some(Command::Reconcile(arguments)) => reconcile::run(&common, &arguments).await,
         Some(Command::Decide(decide)) => decide::run(&common, &decide).await,
         Some(Command::Proposals(proposals)) => proposals::list(&common, &proposals).await,
         Some(Command::Approve(approve)) => proposals::approve_one(&common, &approve).await,

@@ -143,6 +143,7 @@ pub fn checked(found: &Found, verdict: Verdict) -> Checked {
         at: now() - TimeDelta::seconds(9),
         took_ms: 84,
         hash: "9f2c11d0a5b34e".to_owned(),
+        listing: None,
         bodies: Vec::new(),
     };
     Checked { judgement, advised, key, evidence: Some(evidence), at: now() - TimeDelta::seconds(9) }

@@ -13,6 +13,8 @@ use uuid::Uuid;
 pub enum Event {
     /// A provider was asked.
     Checked,
+    /// A provider's list was read, for many checks at once.
+    Listed,
     /// A decision waits for a second person.
     Proposed,
     /// A proposal was taken back by who made it, or rejected by somebody else.
@@ -35,8 +37,9 @@ pub enum Event {
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Checked,
+        Self::Listed,
         Self::Proposed,
         Self::Withdrawn,
         Self::Lapsed,
@@ -52,6 +55,7 @@ impl Event {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Checked => "checked",
+            Self::Listed => "listed",
             Self::Proposed => "proposed",
             Self::Withdrawn => "withdrawn",
             Self::Lapsed => "lapsed",

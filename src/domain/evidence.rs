@@ -187,6 +187,19 @@ pub struct Asked {
     pub tries: Vec<Try>,
 }
 
+/// The listing that a check was read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListingPart {
+    /// When it began: what came about later could not be seen.
+    pub began: DateTime<Utc>,
+    /// Where its window began; `None` where it had no bound.
+    pub from: Option<DateTime<Utc>>,
+    /// How many pages it has.
+    pub pages: usize,
+    /// How many effects it shows, ours or not.
+    pub effects: usize,
+}
+
 /// The record of one check: what was asked, what came, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -202,6 +215,10 @@ pub struct Evidence {
     pub asked: Vec<Asked>,
     /// SHA-256 over the hashes of all answers in order, in hexadecimal.
     pub hash: String,
+    /// The listing that this is a part of; `None` where the item was asked about alone. Then `hash` is the listing's, which
+    /// is on record with all its answers, and `asked` has the pages that show the item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listing: Option<ListingPart>,
     /// The answers as text, secrets and sensitive fields masked, cut: for a person to look at.
     #[serde(skip)]
     pub bodies: Vec<Arc<str>>,

@@ -1,9 +1,12 @@
 //! Points in time as job systems write them, read without guessing.
 
+mod stored;
+
 use crate::domain::cell::Cell;
 use chrono::{DateTime, FixedOffset, NaiveDateTime, SecondsFormat, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+pub use stored::is_stored_as;
 
 /// How a column spells a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -94,6 +94,7 @@ impl Closing {
             | Event::Applied
             | Event::Refused
             | Event::Failed
+            | Event::Listed
             | Event::DryRun
             | Event::Unmasked => None,
         }

@@ -32,7 +32,7 @@ pub fn head() -> String {
 }
 
 /// Cells as one line of CSV.
-fn record<T: AsRef<[u8]>>(cells: impl IntoIterator<Item = T>) -> String {
+pub(super) fn record<T: AsRef<[u8]>>(cells: impl IntoIterator<Item = T>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Memory takes whatever is written; `from_utf8` only sees what was text before.
     let written = writer.write_record(cells).ok().and_then(|()| writer.into_inner().ok());

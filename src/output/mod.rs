@@ -3,6 +3,8 @@
 pub mod csv_rows;
 pub mod finding_line;
 pub mod json;
+pub mod plan_lines;
+pub mod reconciled;
 pub mod say;
 pub mod table;
 

@@ -25,7 +25,7 @@ pub fn check_head() -> String {
     head(&CHECK, "WHY")
 }
 
-fn head(columns: &[(&str, usize)], last: &str) -> String {
+pub(super) fn head(columns: &[(&str, usize)], last: &str) -> String {
     let cells: Vec<String> = columns.iter().map(|(title, width)| fitted(title, *width)).collect();
     format!("{}  {last}", cells.join("  "))
 }
@@ -66,7 +66,7 @@ fn age(line: &FindingLine<'_>) -> String {
     line.age_seconds.and_then(TimeDelta::try_seconds).map_or_else(|| "not known".to_owned(), span)
 }
 
-fn row(columns: &[(&str, usize)], cells: &[String], last: &str, width: Option<usize>) -> String {
+pub(super) fn row(columns: &[(&str, usize)], cells: &[String], last: &str, width: Option<usize>) -> String {
     let fitted: Vec<String> =
         columns.iter().zip(cells).map(|((_, width), cell)| fitted(cell, *width)).collect();
     let used: usize = columns.iter().map(|(_, width)| width + 2).sum();

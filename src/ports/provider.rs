@@ -1,10 +1,13 @@
 //! Asking a provider whether an effect happened.
 
-use crate::domain::evidence::{Answer, Clocks, Evidence};
+use crate::domain::evidence::{Answer, Clocks, Evidence, Fault, FaultKind};
+use crate::domain::listing::Listing;
+use crate::domain::plan::{Costs, ListingFacts};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One operation of one provider.
 #[async_trait]
@@ -16,6 +19,15 @@ pub trait Provider: Send + Sync {
     ///
     /// Dropping the future stops asking.
     async fn ask(&self, question: &Question) -> Told;
+
+    /// Reads the operation's list over a window: every page, bounded in bytes, pages, tries and time. Never fails: a listing
+    /// that broke off is a fault, and was not read.
+    ///
+    /// Dropping the future stops asking.
+    async fn list(&self, window: &Window) -> Listed {
+        let _cannot_be_listed = window;
+        Listed::not_listed(&self.facts().name)
+    }
 }
 
 /// What is known of an operation without asking.
@@ -29,6 +41,17 @@ pub struct ProviderFacts {
     pub clocks: Clocks,
     /// How many checks may be in flight at once.
     pub in_flight_max: usize,
+    /// The time between two requests at the allowed pace.
+    pub interval: Duration,
+    /// What its list is like; `None` where it cannot be listed.
+    pub listing: Option<ListingFacts>,
+}
+
+impl ProviderFacts {
+    /// What asking costs, for a plan.
+    pub fn costs(&self) -> Costs {
+        Costs { interval: self.interval, listing: self.listing, lookback: self.clocks.lookback }
+    }
 }
 
 /// What to ask for.
@@ -51,4 +74,32 @@ pub struct Told {
     pub answer: Answer,
     /// How it was asked and what came, for the record.
     pub evidence: Evidence,
+}
+
+/// Which part of a list to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// The earliest moment an effect can have come about; `None` for everything there is.
+    pub from: Option<DateTime<Utc>>,
+    /// Beyond how many pages it is given up.
+    pub pages_max: usize,
+    /// Names of fields to mask in kept answers, beside those that look secret.
+    pub mask: Arc<[String]>,
+}
+
+/// What a list showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Every effect of the window, or why the list counts as not read.
+    pub outcome: Result<Listing, Fault>,
+    /// How it was read and what came, for the record; `None` where nothing was asked.
+    pub evidence: Option<Evidence>,
+}
+
+impl Listed {
+    /// What an operation says that has no list.
+    pub fn not_listed(name: &str) -> Self {
+        let sentence = format!("the preset of {name} says no way to list it");
+        Self { outcome: Err(Fault::new(FaultKind::Unanswerable, sentence)), evidence: None }
+    }
 }

@@ -129,6 +129,8 @@ pub struct Wanted {
     pub running_older_than: TimeDelta,
     /// How many items a page may hold.
     pub page_items_max: usize,
+    /// Whether every item is wanted, whatever its state: to match all of them with what a provider did.
+    pub every_item: bool,
 }
 
 /// Where a scan goes on, and where it ends; only the source knows what is in it.
@@ -204,6 +206,8 @@ pub struct PlannedStatement {
     pub parameters: Vec<(String, crate::domain::cell::Cell)>,
     /// How many rows it must change, or return.
     pub rows: Rows,
+    /// What it means where that count is not met, in a sentence; `None` where the preset says nothing.
+    pub why: Option<String>,
 }
 
 /// How many rows a statement must change, or return where it is a query.

@@ -6,11 +6,15 @@
 mod body;
 mod check;
 mod file;
+mod listing;
 mod look_up;
 mod page;
 mod settings;
 
 pub use body::BodyTemplate;
+pub use listing::{
+    LISTING_BYTES_MAX, LISTING_KEPT_BYTES_MAX, LISTING_PAGES_MAX, LISTING_SECONDS_MAX, ListLookUp, Order,
+};
 pub use look_up::{
     Absence, AmountPlace, BodyTest, CurrencyPlace, EffectTimeFormat, EffectsPlace, ItemsPlace, LinkPlace,
     LookUp, Method, Must, Place, ReferencePlace, RequestTemplate, StatusPlace, TimePlace,
@@ -158,6 +162,8 @@ pub struct Operation {
     pub in_flight_max: Option<usize>,
     /// How it is asked.
     pub how: How,
+    /// How its whole list is read; `None` where it cannot be.
+    pub listing: Option<Box<ListLookUp>>,
 }
 
 /// How an operation is asked.

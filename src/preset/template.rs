@@ -80,6 +80,12 @@ impl Template {
         self.uses_payload
     }
 
+    /// Every name that it uses, without what stands within it (`vars` for `vars.account`).
+    pub fn names(&self) -> Vec<String> {
+        let used = self.environment.get_template(NAME).map(|template| template.undeclared_variables(false));
+        used.map(|names| names.into_iter().collect()).unwrap_or_default()
+    }
+
     /// Whether it is the item's key and nothing else: then no fields have to be gathered.
     pub fn is_key(&self) -> bool {
         self.only_field.as_deref() == Some("key")

@@ -13,6 +13,7 @@ use crate::ports::provider::{Provider, Question, Told};
 use crate::ports::receipts::Receipt;
 use crate::ports::record::RecordFault;
 use crate::workflow::desk::{Desk, template_fields};
+use crate::workflow::list::List;
 use crate::workflow::scan::{Found, payload_json};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
@@ -62,7 +63,19 @@ pub async fn check(desk: &Desk, found: &Found) -> Checked {
     weigh(found, told, provider.facts().clocks, expected.as_ref(), (has_key, kind.policy.stuck_after), at)
 }
 
-/// Judges what a provider told. Pure, but for its place.
+/// Judges a finding by a list that was read whole, or by the fault that it was. The list counts from when it began: what came
+/// about while it was read may be on it or not.
+pub(super) async fn check_by(desk: &Desk, found: &Found, list: &List, clocks: Clocks) -> Checked {
+    let kind = desk.kind(&found.finding.item.kind);
+    let (question, expected, has_key) = match prepare_question(desk, kind, found).await {
+        Ok(prepared) => prepared,
+        Err(fault) => return unanswered(kind, found, fault, list.began),
+    };
+    let told = list.tell(&question.reference);
+    weigh(found, told, clocks, expected.as_ref(), (has_key, kind.policy.stuck_after), list.began)
+}
+
+/// Judges what a provider told, `at` being when the question was asked. Pure, but for its place.
 fn weigh(
     found: &Found,
     told: Told,
@@ -135,15 +148,21 @@ async fn prepare_question(
     let has_key = kind.idempotency_key.as_ref().is_some_and(|template| template.render(&fields).is_ok());
     let question = Question {
         reference,
-        from: Attempts::first_of(item).map(|first| first - found.clock_gap - WINDOW_MARGIN),
+        from: first_attempt_of(found),
         fields: fields.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
         mask: Arc::clone(&kind.policy.mask),
     };
     Ok((question, expected, has_key))
 }
 
+/// The earliest moment, by our clock and with a margin, at which an effect of an item can have come about; `None` where its
+/// source does not surely tell one.
+pub(super) fn first_attempt_of(found: &Found) -> Option<DateTime<Utc>> {
+    Attempts::first_of(&found.finding.item).map(|first| first - found.clock_gap - WINDOW_MARGIN)
+}
+
 /// How much earlier than the first attempt a window begins: clocks differ.
-const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
+pub(super) const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
 
 /// Puts checks on record, in one transaction, then among the receipts.
 ///
@@ -203,11 +222,7 @@ pub(super) fn checked_json(found: &Found, checked: &Checked) -> serde_json::Valu
 
 /// The answers to keep beside the chain.
 pub(super) fn attachments_of(checked: &Checked) -> Vec<Attachment> {
-    let Some(evidence) = &checked.evidence else { return Vec::new() };
-    // Every answer with a body is kept, also that of a try that was made again: in the same order, so each has its own hash.
-    let answers = evidence.asked.iter().flat_map(|asked| &asked.tries).filter(|one| one.body_bytes > 0);
-    let hashes = answers.filter_map(|one| one.body_sha256.clone());
-    hashes.zip(&evidence.bodies).map(|(sha256, text)| Attachment { sha256, text: text.to_string() }).collect()
+    checked.evidence.as_ref().map(crate::workflow::list::attachments_of).unwrap_or_default()
 }
 
 fn receipt_of(desk: &Desk, found: &Found, checked: &Checked, entry: i64) -> Receipt {

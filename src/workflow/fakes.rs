@@ -54,6 +54,8 @@ pub(crate) struct World {
     pub clock_ahead: Arc<Mutex<TimeDelta>>,
     /// How long after the last attempt the provider's absences count.
     settle: TimeDelta,
+    /// Whether the provider can be listed.
+    is_listed: bool,
 }
 
 impl World {
@@ -67,6 +69,7 @@ impl World {
             answers: Arc::default(),
             escalations: Arc::default(),
             settle: TimeDelta::minutes(10),
+            is_listed: false,
             clock_ahead: Arc::new(Mutex::new(TimeDelta::zero())),
             script,
         }
@@ -94,6 +97,11 @@ impl World {
         Self { settle, ..self }
     }
 
+    /// Makes the provider one that can be listed.
+    pub(crate) fn that_can_be_listed(self) -> Self {
+        Self { is_listed: true, ..self }
+    }
+
     /// A desk on this world.
     pub(crate) fn desk(&self) -> Arc<Desk> {
         Arc::new(self.desk_of_process(PROCESS))
@@ -103,8 +111,11 @@ impl World {
     pub(crate) fn desk_of_process(&self, process: u32) -> Desk {
         let kind = job_kind();
         let name = kind.policy.check.clone().unwrap();
-        let provider =
+        let mut provider =
             ports::FakeProvider::new(Arc::clone(&self.script), Arc::clone(&self.answers), self.settle);
+        if self.is_listed {
+            provider.can_be_listed();
+        }
         Desk {
             sources: vec![Arc::clone(&self.source) as Arc<dyn Source>],
             kinds: BTreeMap::new(),
@@ -232,6 +243,7 @@ fn evidence(reference: &str) -> Evidence {
         took_ms: 1,
         asked: Vec::new(),
         hash: String::new(),
+        listing: None,
         bodies: Vec::new(),
     }
 }

@@ -5,7 +5,9 @@ pub mod check;
 pub mod desk;
 #[cfg(test)]
 pub(crate) mod fakes;
+pub mod list;
 pub mod look;
+pub mod reconcile;
 pub mod recover;
 pub mod scan;
 pub mod settle;

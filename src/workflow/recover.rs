@@ -5,6 +5,7 @@ use crate::domain::audit::{Entry, Event, NewEntry};
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Outcome};
 use crate::domain::item::Row;
+use crate::domain::moment::is_stored_as;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Leaves, PlannedStatement, Reading, Source, SourceFault, SourceFaultKind};
 use crate::workflow::desk::Desk;
@@ -277,11 +278,9 @@ pub(super) fn compare(
     // The state alone could be a worker's doing; a value that only this decision wrote could not. Where a decision
     // writes no value of its own, the state must do.
     let carries_our_value = planned.is_empty()
-        || reading
-            .row
-            .columns
-            .iter()
-            .any(|(name, cell)| seen.row.get(name) != Some(cell) && planned.contains(cell));
+        || reading.row.columns.iter().any(|(name, cell)| {
+            seen.row.get(name) != Some(cell) && planned.iter().any(|written| is_stored_as(written, cell))
+        });
     match leaves {
         Leaves::State(state) if *state == reading.item.state && carries_our_value => {
             Outcome::Applied { before: seen.row, after: Some(reading.row) }

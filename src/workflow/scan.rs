@@ -1,8 +1,8 @@
 //! Scan: read the candidates of a source page by page and keep those that need a person.
 
 use crate::domain::filter::Facts;
-use crate::domain::finding::{Finding, Sorted, find};
-use crate::domain::item::{Item, Row};
+use crate::domain::finding::{Finding, FindingKind, Sorted, find};
+use crate::domain::item::{Item, Row, State};
 use crate::domain::policy::{Approvals, Risk, Stakes};
 use crate::ports::source::{Cursor, Page, Source, SourceFault, SourceFaultKind, Wanted};
 use crate::workflow::desk::{Desk, template_fields};
@@ -101,13 +101,27 @@ impl<'a> Pages<'a> {
         Ok(Self::from(desk, source, parts))
     }
 
+    /// Begins to read every item, whatever its state, for [`Pages::next_items`].
+    pub fn of_every_item(desk: &'a Desk, source: &Arc<dyn Source>) -> Self {
+        Self::begin(desk, source, vec![None], true)
+    }
+
     fn from(desk: &'a Desk, source: &Arc<dyn Source>, beginnings: Vec<Option<Cursor>>) -> Self {
-        let kinds = desk.kinds.values().chain([&desk.other_kinds]);
-        let shortest = kinds.map(|kind| kind.policy.stuck_after).min().unwrap_or_else(TimeDelta::zero);
-        let wanted = Wanted { running_older_than: shortest, page_items_max: PAGE_ITEMS_MAX };
         // Beside the first page.
         let errors = Arc::clone(&desk.errors);
         drop(tokio::task::spawn_blocking(move || errors.prepare()));
+        Self::begin(desk, source, beginnings, false)
+    }
+
+    fn begin(
+        desk: &'a Desk,
+        source: &Arc<dyn Source>,
+        beginnings: Vec<Option<Cursor>>,
+        every_item: bool,
+    ) -> Self {
+        let kinds = desk.kinds.values().chain([&desk.other_kinds]);
+        let shortest = kinds.map(|kind| kind.policy.stuck_after).min().unwrap_or_else(TimeDelta::zero);
+        let wanted = Wanted { running_older_than: shortest, page_items_max: PAGE_ITEMS_MAX, every_item };
         let pages = Self { desk, source: Arc::clone(source), wanted, reading: FuturesUnordered::new() };
         for beginning in beginnings {
             pages.read(beginning);
@@ -121,18 +135,27 @@ impl<'a> Pages<'a> {
         self.reading.push(AbortOnDropHandle::new(reading));
     }
 
-    /// The next page; `None` after the last one, and after a fault.
+    /// The next page of findings; `None` after the last one, and after a fault.
     pub async fn next(&mut self) -> Option<Result<FoundPage, SourceFault>> {
+        let page = match self.next_items().await? {
+            Ok(page) => page,
+            Err(fault) => return Some(Err(fault)),
+        };
+        let sorted = sort_out_page(self.desk, &self.source, page.items, page.source_now).await;
+        Some(sorted.map_err(|fault| self.end(fault)))
+    }
+
+    /// The next page as it was read; `None` after the last one, and after a fault.
+    pub async fn next_items(&mut self) -> Option<Result<Page, SourceFault>> {
         let page = match self.reading.next().await? {
             Ok(Ok(page)) => page,
             Ok(Err(fault)) => return Some(Err(self.end(fault))),
             Err(_) => return Some(Err(self.end(broke_off(&self.source)))),
         };
         if page.next.is_some() {
-            self.read(page.next);
+            self.read(page.next.clone());
         }
-        let sorted = sort_out_page(self.desk, &self.source, page.items, page.source_now).await;
-        Some(sorted.map_err(|fault| self.end(fault)))
+        Some(Ok(page))
     }
 
     /// Nothing more is read after a fault.
@@ -179,7 +202,7 @@ async fn sort_out_page(
 
 /// Decides whether an item needs a person, by its kind's policy and what its error proves.
 pub fn sort_out(desk: &Desk, item: Item, source_now: DateTime<Utc>) -> Option<Finding> {
-    use crate::domain::item::{LastError, State};
+    use crate::domain::item::LastError;
     let stuck_after = desk.kind(&item.kind).policy.stuck_after;
     let told = match (&item.last_error, item.state) {
         (LastError::Text(_), _) | (_, State::Failed | State::Dead) => true,
@@ -190,6 +213,20 @@ pub fn sort_out(desk: &Desk, item: Item, source_now: DateTime<Utc>) -> Option<Fi
         Sorted { class: classified.class, why: classified.why.into() }
     });
     find(item, stuck_after, error, source_now)
+}
+
+/// An item that is no finding by its row: the question is whether its effect was lost.
+pub(super) fn asked_about(item: Item, now: DateTime<Utc>) -> Finding {
+    let since = item.times.updated.known().or(item.times.created.known());
+    Finding {
+        kind: FindingKind::Lost,
+        error: None,
+        since,
+        age: since.map(|since| (now - since).max(TimeDelta::zero())),
+        held: item.state == State::Running,
+        notes: Vec::new(),
+        item,
+    }
 }
 
 /// Adds what policy says of a finding.

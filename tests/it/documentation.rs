@@ -43,6 +43,17 @@ fn the_shapes_that_the_page_explains_are_sound() {
 }
 
 #[test]
+fn the_configuration_of_the_page_on_sources_is_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    std::fs::write(&file, block(include_str!("../../docs/sources.md"), "toml")).unwrap();
+    let settings = unstuck::config::load::load(&file, folder.path().join("audit.db")).unwrap();
+    let places: Vec<String> = settings.sources.iter().map(|source| source.database.shown()).collect();
+    let database = "postgres://unstuck@db.example.com/app?sslmode=verify-full";
+    assert_eq!(places, [database, "/var/lib/app/mails.db"]);
+}
+
+#[test]
 fn the_readme_shows_the_two_commands() {
     let readme = include_str!("../../README.md");
     for command in ["cargo run --release -- demo", "cargo test"] {

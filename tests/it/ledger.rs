@@ -55,8 +55,9 @@ struct Book;
 impl Respond for Book {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let mut asked = request.url.query_pairs();
-        let (name, reference) =
-            asked.find(|(name, _)| matches!(&**name, "reference" | "message_key")).unwrap();
+        let of_one = asked.find(|(name, _)| matches!(&**name, "reference" | "message_key"));
+        // It knows what it is asked for and has no list.
+        let Some((name, reference)) = of_one else { return ResponseTemplate::new(400) };
         let mut effect = json!({
             "id": format!("ch_{reference}"), "status": "succeeded", "amount": 1200, "currency": "eur",
             "created": 1_800_000_000,

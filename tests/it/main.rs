@@ -21,6 +21,7 @@ mod incident;
 mod kills;
 #[cfg(unix)]
 mod ledger;
+mod listing;
 #[cfg(unix)]
 mod picture;
 mod provider_presets;
@@ -28,6 +29,8 @@ mod provider_presets;
 mod pty;
 #[cfg(unix)]
 mod races;
+#[cfg(unix)]
+mod servers;
 #[cfg(unix)]
 mod standins;
 #[cfg(unix)]

@@ -8,6 +8,7 @@ mod json;
 
 use crate::adapters::http::paging::Further;
 use crate::domain::evidence::{Effect, Fault, FaultKind};
+use crate::domain::listing::ListedEffect;
 use crate::domain::text::clean_cut;
 use crate::preset::provider::{
     Absence, BodyTest, EffectsPlace, ItemsPlace, LookUp, Method, Must, ReferencePlace,
@@ -96,12 +97,7 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
     if reply.status == 404 {
         return absence(look, reply);
     }
-    let document = document(look, reply)?;
-    if let Some(broken) = look.success.iter().find(|test| !holds(test, &document)) {
-        let sentence =
-            format!("the answer is an error inside a {}: {}", reply.status, failed_test(broken, &document));
-        return Err(Fault::new(FaultKind::ErrorInAnswer, sentence));
-    }
+    let document = good_document(look, reply)?;
     let items = items(&look.effects, &document)?;
     let mut effects = Vec::new();
     let mut ids = Vec::with_capacity(items.len());
@@ -129,6 +125,57 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
     }
     let further = crate::adapters::http::paging::further(&look.paging, &document, &items, reply)?;
     Ok(Page { effects, items: items.len(), carries_references, ids, further })
+}
+
+/// A page of a list that was asked for nobody in particular.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListPage {
+    /// Every effect, with its references and, where it can be read, what it is; `page` is left at 0.
+    pub effects: Vec<ListedEffect>,
+    /// How many items the page has.
+    pub items: usize,
+    /// What the page says of further ones.
+    pub further: Further,
+}
+
+/// Reads one page of a list whose status was an answer.
+///
+/// Any page may be an absence for somebody, so the signs of a half answer are looked for in each. What cannot be read of a
+/// single effect is the fault of its reference alone; where its reference cannot be read, it is the fault of all.
+///
+/// # Errors
+/// The fault that the answer is, as [`read_page`] tells it.
+pub fn read_list_page(look: &LookUp, vars: &Fields, reply: &Reply) -> Result<ListPage, Fault> {
+    let document = good_document(look, reply)?;
+    let items = items(&look.effects, &document)?;
+    let mut effects = Vec::with_capacity(items.len());
+    for item in &items {
+        for effect in effects_of(&look.effects, item)? {
+            let id = fields::id(&look.effects, effect)?;
+            let references = references_of(&look.effects.reference, item, effect, &id)?;
+            let reference = references.first().map_or("", String::as_str);
+            let read = fields::effect(look, effect, id.clone(), reference, vars);
+            effects.push(ListedEffect { id, references, page: 0, read });
+        }
+    }
+    if let Some(fault) = doubts::doubt(look, reply.status, &document) {
+        return Err(fault);
+    }
+    let further = crate::adapters::http::paging::further(&look.paging, &document, &items, reply)?;
+    Ok(ListPage { effects, items: items.len(), further })
+}
+
+/// The document of an answer that says of itself that it is a good one.
+fn good_document(look: &LookUp, reply: &Reply) -> Result<Value, Fault> {
+    let document = document(look, reply)?;
+    match look.success.iter().find(|test| !holds(test, &document)) {
+        None => Ok(document),
+        Some(broken) => {
+            let why = failed_test(broken, &document);
+            let sentence = format!("the answer is an error inside a {}: {why}", reply.status);
+            Err(Fault::new(FaultKind::ErrorInAnswer, sentence))
+        }
+    }
 }
 
 fn absence(look: &LookUp, reply: &Reply) -> Result<Page, Fault> {
@@ -237,16 +284,10 @@ fn is_ours(
     ours: &str,
     id: &str,
 ) -> Result<bool, Fault> {
-    let (place, node, may_be_missing) = match place {
-        ReferencePlace::InAddress => return Ok(true),
-        ReferencePlace::InEffect { place, may_be_missing } => (place, effect, *may_be_missing),
-        ReferencePlace::InItem { place, may_be_missing } => (place, item, *may_be_missing),
-    };
-    let mut found_any = false;
-    for found in place.all(node).into_iter().filter(|found| !found.is_null()) {
-        let Some(theirs) = fields::plain_text(found) else {
-            return Err(shape(format!("the reference of effect {} is no text", shown(id))));
-        };
+    if *place == ReferencePlace::InAddress {
+        return Ok(true);
+    }
+    for theirs in references_of(place, item, effect, id)? {
         if theirs == ours {
             return Ok(true);
         }
@@ -257,12 +298,37 @@ fn is_ours(
                 shown(&theirs)
             )));
         }
-        found_any = true;
     }
-    if found_any || may_be_missing {
-        return Ok(false);
+    Ok(false)
+}
+
+/// Every reference that an effect carries; none where it may have none.
+fn references_of(
+    place: &ReferencePlace,
+    item: &Value,
+    effect: &Value,
+    id: &str,
+) -> Result<Vec<String>, Fault> {
+    let (place, node, may_be_missing) = match place {
+        ReferencePlace::InAddress => return Ok(Vec::new()),
+        ReferencePlace::InEffect { place, may_be_missing } => (place, effect, *may_be_missing),
+        ReferencePlace::InItem { place, may_be_missing } => (place, item, *may_be_missing),
+    };
+    let found = place.all(node).into_iter().filter(|found| !found.is_null());
+    let references = found
+        .map(|found| {
+            fields::plain_text(found)
+                .ok_or_else(|| shape(format!("the reference of effect {} is no text", shown(id))))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    if references.is_empty() && !may_be_missing {
+        return Err(shape(format!(
+            "effect {} carries no reference (`{}` is missing)",
+            shown(id),
+            place.source()
+        )));
     }
-    Err(shape(format!("effect {} carries no reference (`{}` is missing)", shown(id), place.source())))
+    Ok(references)
 }
 
 /// Whether an effect carries any reference at all.

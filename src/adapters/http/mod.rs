@@ -11,6 +11,7 @@
 mod client;
 mod endpoint;
 pub mod extract;
+mod listing;
 mod pacer;
 pub mod paging;
 mod provider;

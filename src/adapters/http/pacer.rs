@@ -39,6 +39,11 @@ impl Pacer {
         Self { usual, state: Mutex::new(State { interval: usual, free_at: None, paused_until: None }) }
     }
 
+    /// The time between two requests, as long as nobody says to slow down.
+    pub fn usual(&self) -> Duration {
+        self.usual
+    }
+
     /// Waits for the next turn.
     ///
     /// # Errors

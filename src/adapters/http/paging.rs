@@ -1,16 +1,14 @@
 //! What follows a page, and whether the pages together are the whole answer. Pure.
 
 use crate::adapters::http::extract::fields::{plain_text, single};
-use crate::adapters::http::extract::{Page, Reply, read_page, shape, shown};
+use crate::adapters::http::extract::{Reply, read_page, shape, shown};
 use crate::domain::evidence::{Effect, EffectState, Fault, FaultKind};
+use crate::domain::listing::EFFECTS_MAX;
 use crate::preset::provider::{LookUp, PageEnd, PageStep, Paging, ReferencePlace};
 use crate::preset::template::Fields;
 use serde_json::Value;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-
-/// The most effects of one item that are counted: nobody was charged so often, and each goes on record.
-const EFFECTS_MAX: usize = 1_000;
 
 /// What a page says of further ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,14 +179,10 @@ pub struct Reading<'look> {
     look: &'look LookUp,
     reference: &'look str,
     vars: &'look Fields,
-    pages_max: usize,
-    pages: usize,
-    items: u64,
+    sequence: Sequence<'look>,
     carries_references: bool,
     effects: Vec<Effect>,
     kept: HashMap<(String, EffectState), usize>,
-    seen_pages: HashSet<Vec<String>>,
-    seen_steps: HashSet<String>,
 }
 
 /// What to do after a page.
@@ -205,24 +199,14 @@ pub enum After {
 impl<'look> Reading<'look> {
     /// Nothing read yet.
     pub fn new(look: &'look LookUp, reference: &'look str, vars: &'look Fields, pages_max: usize) -> Self {
-        Self {
-            look,
-            reference,
-            vars,
-            pages_max,
-            pages: 0,
-            items: 0,
-            carries_references: false,
-            effects: Vec::new(),
-            kept: HashMap::new(),
-            seen_pages: HashSet::new(),
-            seen_steps: HashSet::new(),
-        }
+        let sequence = Sequence::new(&look.paging, pages_max);
+        let (effects, kept) = (Vec::new(), HashMap::new());
+        Self { look, reference, vars, sequence, carries_references: false, effects, kept }
     }
 
     /// Whether no page was read yet.
     pub fn is_first_page(&self) -> bool {
-        self.pages == 0
+        self.sequence.pages == 0
     }
 
     /// The effects of a whole answer.
@@ -231,79 +215,26 @@ impl<'look> Reading<'look> {
     /// A shape fault where nobody's effect carries a reference: it may be that they are elsewhere (a metadata key that was
     /// misspelt, another field), and then the absence of ours proves nothing.
     pub fn into_effects(self) -> Result<Vec<Effect>, Fault> {
-        if self.items == 0 || self.carries_references {
-            return Ok(self.effects);
+        if self.sequence.items > 0
+            && !self.carries_references
+            && let Some(fault) = nobody_carries(self.look, self.sequence.items)
+        {
+            return Err(fault);
         }
-        let place = match &self.look.effects.reference {
-            ReferencePlace::InEffect { place, .. } | ReferencePlace::InItem { place, .. } => place.source(),
-            ReferencePlace::InAddress => return Ok(self.effects),
-        };
-        Err(shape(format!(
-            "the answer has {} items, and none carries a reference at `{place}`: is that where ours would be?",
-            self.items
-        )))
+        Ok(self.effects)
     }
 
     /// Takes the next page in.
     ///
     /// # Errors
-    /// The fault that the page is, alone or with those before: a repeated page, a cursor that was there before, an
-    /// empty page that says there is more, more pages than `pages_max`.
+    /// The fault that the page is, alone or with those before.
     pub fn take(&mut self, reply: &Reply) -> Result<After, Fault> {
         let page = read_page(self.look, self.reference, self.vars, reply)?;
-        self.pages += 1;
-        self.items += page.items as u64;
         self.carries_references |= page.carries_references;
-        let after = self.after(&page)?;
-        if page.items > 0 && !page.ids.is_empty() && !self.seen_pages.insert(page.ids) {
-            return Err(shape("the same page came twice"));
-        }
         for effect in page.effects {
             self.keep(effect)?;
         }
-        let step = match &after {
-            After::Whole => return Ok(after),
-            After::AskWith(step) | After::AskAt(step) => step.clone(),
-        };
-        if page.items == 0 {
-            return Err(shape("an empty page that says there is more"));
-        }
-        if self.pages >= self.pages_max {
-            let sentence = format!("the answer has more than {} pages (pages_max)", self.pages_max);
-            return Err(Fault::new(FaultKind::TooManyPages, sentence));
-        }
-        if !self.seen_steps.insert(step) {
-            return Err(shape("the pages go round in a circle: a cursor came twice"));
-        }
-        Ok(after)
-    }
-
-    fn after(&self, page: &Page) -> Result<After, Fault> {
-        let complete = match page.further.total {
-            None => page.further.next == Next::End,
-            // A count that is too small would end the reading too early.
-            Some(Total::Items(total)) if self.items > total => {
-                return Err(shape("the answer has more items than it says"));
-            }
-            Some(Total::Pages(total)) if page.items > 0 && self.pages as u64 > total => {
-                return Err(shape("the answer has more pages than it says"));
-            }
-            Some(Total::Items(total)) => self.items == total,
-            Some(Total::Pages(total)) => self.pages as u64 >= total,
-        };
-        if complete {
-            return Ok(After::Whole);
-        }
-        match (&page.further.next, &self.look.paging.step) {
-            (Next::With(value), _) => Ok(After::AskWith(value.clone())),
-            (Next::Url(url), _) => Ok(After::AskAt(url.clone())),
-            (Next::Counted, PageStep::PageNumber { first, .. }) => {
-                Ok(After::AskWith(first.saturating_add(self.pages as u64).to_string()))
-            }
-            (Next::Counted, _) => Ok(After::AskWith(self.items.to_string())),
-            (Next::End, PageStep::Single) => Err(more_than_one_page()),
-            (Next::End, _) => Err(shape("the answer says that there is more, and not where")),
-        }
+        self.sequence.take(page.items, page.ids, &page.further)
     }
 
     /// Keeps an effect once. Pages shift while they are read, so the same effect may come twice, told the same way.
@@ -326,6 +257,99 @@ impl<'look> Reading<'look> {
             }
         }
         Ok(())
+    }
+}
+
+/// The fault of an answer with so many items, none of which carries a reference; `None` where none has to.
+pub(super) fn nobody_carries(look: &LookUp, items: u64) -> Option<Fault> {
+    let place = match &look.effects.reference {
+        ReferencePlace::InEffect { place, .. } | ReferencePlace::InItem { place, .. } => place.source(),
+        ReferencePlace::InAddress => return None,
+    };
+    Some(shape(format!(
+        "the answer has {items} items, and none carries a reference at `{place}`: is that where ours would be?"
+    )))
+}
+
+/// Pages in their order: each once, none missing, none too many.
+#[derive(Debug)]
+pub(super) struct Sequence<'look> {
+    paging: &'look Paging,
+    pages_max: usize,
+    /// How many pages were read.
+    pub(super) pages: usize,
+    items: u64,
+    seen_pages: HashSet<Vec<String>>,
+    seen_steps: HashSet<String>,
+}
+
+impl<'look> Sequence<'look> {
+    /// Nothing read yet.
+    pub(super) fn new(paging: &'look Paging, pages_max: usize) -> Self {
+        let (seen_pages, seen_steps) = (HashSet::new(), HashSet::new());
+        Self { paging, pages_max, pages: 0, items: 0, seen_pages, seen_steps }
+    }
+
+    /// Takes the next page in: how many items it has, the ids of its effects, and what it says of further ones.
+    ///
+    /// # Errors
+    /// The fault that the pages are together: a repeated page, a cursor that was there before, an empty page that says
+    /// there is more, more pages than `pages_max`.
+    pub(super) fn take(&mut self, items: usize, ids: Vec<String>, further: &Further) -> Result<After, Fault> {
+        self.pages += 1;
+        self.items += items as u64;
+        let after = self.after(items, further)?;
+        if items > 0 && !ids.is_empty() && !self.seen_pages.insert(ids) {
+            return Err(shape("the same page came twice"));
+        }
+        let step = match &after {
+            After::Whole => return Ok(after),
+            After::AskWith(step) | After::AskAt(step) => step.clone(),
+        };
+        if items == 0 {
+            return Err(shape("an empty page that says there is more"));
+        }
+        if self.pages >= self.pages_max {
+            return Err(self.too_many());
+        }
+        if !self.seen_steps.insert(step) {
+            return Err(shape("the pages go round in a circle: a cursor came twice"));
+        }
+        Ok(after)
+    }
+
+    /// The fault of an answer that goes on too long.
+    pub(super) fn too_many(&self) -> Fault {
+        let sentence = format!("the answer has more than {} pages (pages_max)", self.pages_max);
+        Fault::new(FaultKind::TooManyPages, sentence)
+    }
+
+    fn after(&self, items: usize, further: &Further) -> Result<After, Fault> {
+        let complete = match further.total {
+            None => further.next == Next::End,
+            // A count that is too small would end the reading too early.
+            Some(Total::Items(total)) if self.items > total => {
+                return Err(shape("the answer has more items than it says"));
+            }
+            Some(Total::Pages(total)) if items > 0 && self.pages as u64 > total => {
+                return Err(shape("the answer has more pages than it says"));
+            }
+            Some(Total::Items(total)) => self.items == total,
+            Some(Total::Pages(total)) => self.pages as u64 >= total,
+        };
+        if complete {
+            return Ok(After::Whole);
+        }
+        match (&further.next, &self.paging.step) {
+            (Next::With(value), _) => Ok(After::AskWith(value.clone())),
+            (Next::Url(url), _) => Ok(After::AskAt(url.clone())),
+            (Next::Counted, PageStep::PageNumber { first, .. }) => {
+                Ok(After::AskWith(first.saturating_add(self.pages as u64).to_string()))
+            }
+            (Next::Counted, _) => Ok(After::AskWith(self.items.to_string())),
+            (Next::End, PageStep::Single) => Err(more_than_one_page()),
+            (Next::End, _) => Err(shape("the answer says that there is more, and not where")),
+        }
     }
 }
 

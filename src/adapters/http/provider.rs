@@ -10,14 +10,16 @@ use crate::adapters::http::request::{self, Planned};
 use crate::domain::evidence::{Answer, Clocks, Fault, FaultKind};
 use crate::domain::pace::{parse_reset, parse_retry_after};
 use crate::ports::clock::Clock;
-use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
-use crate::preset::provider::{How, Limits, LookUp, OperationSettings, ProviderPreset, ProviderSettings};
+use crate::ports::provider::{Listed, Provider, ProviderFacts, Question, Told, Window};
+use crate::preset::provider::{
+    How, Limits, ListLookUp, LookUp, OperationSettings, ProviderPreset, ProviderSettings,
+};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use reqwest::header::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep};
 
 /// Headers that say when a spent allowance comes back.
@@ -25,14 +27,39 @@ const RESETS: [&str; 2] = ["ratelimit-reset", "x-ratelimit-reset"];
 
 /// One operation of one configured provider.
 pub struct HttpProvider {
-    facts: ProviderFacts,
+    pub(super) facts: ProviderFacts,
     how: How,
+    listing: Option<Box<ListLookUp>>,
     headers: HeaderMap,
-    limits: Limits,
+    pub(super) limits: Limits,
     own_pacer: Option<Pacer>,
     own_in_flight: Option<Arc<Semaphore>>,
-    endpoint: Arc<Endpoint>,
-    clock: Arc<dyn Clock>,
+    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// How long something may take, and what that limit is called.
+pub(super) struct Span {
+    pub(super) deadline: Instant,
+    max: Duration,
+    what: &'static str,
+    limit: &'static str,
+}
+
+impl Span {
+    fn of_check(max: Duration) -> Self {
+        Self { deadline: Instant::now() + max, max, what: "check", limit: "check_seconds_max" }
+    }
+
+    /// The time of a whole listing.
+    pub(super) fn of_listing(max: Duration) -> Self {
+        Self { deadline: Instant::now() + max, max, what: "listing", limit: "listing.seconds_max" }
+    }
+
+    fn took_too_long(&self) -> Fault {
+        let (what, max, limit) = (self.what, self.max.as_secs_f64(), self.limit);
+        Fault::new(FaultKind::TookTooLong, format!("the {what} took longer than {max} s ({limit})"))
+    }
 }
 
 impl HttpProvider {
@@ -67,6 +94,14 @@ impl HttpProvider {
             ),
             How::Unanswerable(why) => (How::Unanswerable(why.clone()), HeaderMap::new()),
         };
+        let listing = match &found.listing {
+            Some(listing) => {
+                let look = listing.look.filled_in(&endpoint.vars).map_err(wrong)?;
+                Some(Box::new(ListLookUp { look, ..(**listing).clone() }))
+            }
+            None => None,
+        };
+        let own_pacer = otherwise.pace_per_second.or(found.pace_per_second).map(Pacer::new);
         let own_in_flight_max = otherwise.in_flight_max.or(found.in_flight_max).map(|max| max.max(1));
         Ok(Self {
             facts: ProviderFacts {
@@ -75,11 +110,14 @@ impl HttpProvider {
                 clocks: clocks(found.clocks, otherwise),
                 in_flight_max: own_in_flight_max
                     .map_or(endpoint.in_flight_max, |max| max.min(endpoint.in_flight_max)),
+                interval: own_pacer.as_ref().map_or(Duration::ZERO, Pacer::usual).max(endpoint.pacer.usual()),
+                listing: found.listing.as_ref().map(|listing| listing.facts()),
             },
             how,
+            listing,
             headers,
             limits: preset.limits,
-            own_pacer: otherwise.pace_per_second.or(found.pace_per_second).map(Pacer::new),
+            own_pacer,
             own_in_flight: own_in_flight_max.map(|max| Arc::new(Semaphore::new(max))),
             endpoint,
             clock,
@@ -92,13 +130,13 @@ impl HttpProvider {
         question: &Question,
         record: &mut Record<'_>,
     ) -> Result<Answer, Fault> {
-        let deadline = Instant::now() + self.limits.check_max;
+        let span = Span::of_check(self.limits.check_max);
         let first =
             request::first(look, &self.endpoint.base, question, &self.endpoint.vars, self.clock.now())?;
         let mut planned = first.planned;
         let mut reading = Reading::new(look, &question.reference, &self.endpoint.vars, self.limits.pages_max);
         loop {
-            let reply = self.fetch(look, &planned, reading.is_first_page(), deadline, record).await?;
+            let reply = self.fetch(look, &planned, reading.is_first_page(), &span, record).await?;
             let after = reading.take(&reply).inspect_err(|fault| record.misread(fault))?;
             planned = match after {
                 After::Whole => break,
@@ -113,12 +151,12 @@ impl HttpProvider {
     }
 
     /// One page, tried as often as its faults and the time allow.
-    async fn fetch(
+    pub(super) async fn fetch(
         &self,
         look: &LookUp,
         planned: &Planned,
         is_first_page: bool,
-        deadline: Instant,
+        span: &Span,
         record: &mut Record<'_>,
     ) -> Result<Reply, Fault> {
         record.ask(planned);
@@ -126,11 +164,11 @@ impl HttpProvider {
         let mut latest: Option<Fault> = None;
         loop {
             // A try that finds no time any more says what the tries before it met.
-            if let Err(no_time) = self.turn(deadline).await {
+            if let Err(no_time) = self.turn(span).await {
                 return Err(latest.unwrap_or(no_time));
             }
             let tried = self
-                .try_once(planned, deadline, record, |reply| status_fault(look, reply, is_first_page))
+                .try_once(planned, span, record, |reply| status_fault(look, reply, is_first_page))
                 .await?;
             tries_made += 1;
             let Some(fault) = tried.fault else {
@@ -146,7 +184,7 @@ impl HttpProvider {
             let is_connect = fault.kind == FaultKind::Connect;
             match wait {
                 Some(_) if is_connect && self.endpoint.reach.is_lost() => return Err(fault),
-                Some(wait) if Instant::now() + wait < deadline => sleep(wait).await,
+                Some(wait) if Instant::now() + wait < span.deadline => sleep(wait).await,
                 Some(_) | None => {
                     if is_connect {
                         self.endpoint.reach.lost();
@@ -161,15 +199,16 @@ impl HttpProvider {
     async fn try_once(
         &self,
         planned: &Planned,
-        deadline: Instant,
+        span: &Span,
         record: &mut Record<'_>,
         status_fault: impl Fn(&Reply) -> Option<Fault>,
     ) -> Result<Tried, Fault> {
-        let time_max = || self.limits.request_max.min(deadline.saturating_duration_since(Instant::now()));
+        let time_max =
+            || self.limits.request_max.min(span.deadline.saturating_duration_since(Instant::now()));
         self.endpoint.get_token(time_max()).await?;
         let request = self.endpoint.request(planned, &self.headers)?;
         let (at, began) = (self.clock.now(), Instant::now());
-        let left = deadline.saturating_duration_since(began);
+        let left = span.deadline.saturating_duration_since(began);
         let time_max = time_max();
         let mut tried =
             exchange(self.endpoint.client()?, request, time_max, self.limits.body_bytes_max).await;
@@ -179,7 +218,7 @@ impl HttpProvider {
                 *fault = status_fault(&tried.reply).or(fault.take());
             }
             Some(fault) if fault.kind == FaultKind::Timeout && left <= self.limits.request_max => {
-                *fault = took_too_long(self.limits.check_max);
+                *fault = span.took_too_long();
             }
             _ => {}
         }
@@ -190,17 +229,29 @@ impl HttpProvider {
         Ok(tried)
     }
 
-    async fn turn(&self, deadline: Instant) -> Result<(), Fault> {
+    async fn turn(&self, span: &Span) -> Result<(), Fault> {
         for pacer in self.pacers() {
-            pacer.turn(deadline).await.map_err(|no_turn| match no_turn {
-                NoTurn::Queue => took_too_long(self.limits.check_max),
+            pacer.turn(span.deadline).await.map_err(|no_turn| match no_turn {
+                NoTurn::Queue => span.took_too_long(),
                 NoTurn::Paused => Fault::new(
                     FaultKind::RateLimited,
-                    "the provider said to slow down, and the pause is longer than this check may take",
+                    format!(
+                        "the provider said to slow down, and the pause is longer than this {} may take",
+                        span.what
+                    ),
                 ),
             })?;
         }
         Ok(())
+    }
+
+    /// A place among those that may be in flight at once. A closed semaphore would be an error; nobody closes these.
+    pub(super) async fn in_flight(&self) -> [Option<SemaphorePermit<'_>>; 2] {
+        let own = match &self.own_in_flight {
+            Some(bound) => bound.acquire().await.ok(),
+            None => None,
+        };
+        [own, self.endpoint.in_flight.acquire().await.ok()]
     }
 
     fn pacers(&self) -> impl Iterator<Item = &Pacer> {
@@ -225,13 +276,8 @@ impl Provider for HttpProvider {
 
     async fn ask(&self, question: &Question) -> Told {
         let endpoint = &self.endpoint;
-        // The bounds in flight come first: waiting for others is not part of this check's time. A closed semaphore would
-        // be an error; nobody closes these.
-        let _own = match &self.own_in_flight {
-            Some(bound) => bound.acquire().await.ok(),
-            None => None,
-        };
-        let _shared = endpoint.in_flight.acquire().await.ok();
+        // The bounds in flight come first: waiting for others is not part of this check's time.
+        let _in_flight = self.in_flight().await;
         let mut record = Record::new(&endpoint.secret, &question.mask, self.limits.bodies_kept_bytes_max);
         let outcome = match &self.how {
             How::Unanswerable(why) => Err(Fault::new(FaultKind::Unanswerable, why.clone())),
@@ -246,7 +292,15 @@ impl Provider for HttpProvider {
                 Answer::Fault(Fault { detail: secret.masked(&fault.detail), ..fault })
             }
         };
-        Told { answer, evidence: record.finish(&self.facts.name, &question.reference, self.clock.now()) }
+        Told {
+            answer,
+            evidence: record.finish(&self.facts.name, Some(&question.reference), self.clock.now()),
+        }
+    }
+
+    async fn list(&self, window: &Window) -> Listed {
+        let Some(listing) = &self.listing else { return Listed::not_listed(&self.facts.name) };
+        self.list_whole(listing, window).await
     }
 }
 
@@ -265,9 +319,4 @@ fn told_wait(reply: &Reply, kind: FaultKind, now: DateTime<Utc>) -> Option<Durat
         .header("retry-after")
         .and_then(|text| parse_retry_after(text, now))
         .or_else(|| if kind == FaultKind::RateLimited { reset() } else { None })
-}
-
-fn took_too_long(check_max: Duration) -> Fault {
-    let sentence = format!("the check took longer than {} s (check_seconds_max)", check_max.as_secs_f64());
-    Fault::new(FaultKind::TookTooLong, sentence)
 }

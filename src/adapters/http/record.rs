@@ -78,7 +78,7 @@ impl<'check> Record<'check> {
     }
 
     /// The evidence at the end.
-    pub fn finish(mut self, check: &str, reference: &str, at: DateTime<Utc>) -> Evidence {
+    pub fn finish(mut self, check: &str, reference: Option<&str>, at: DateTime<Utc>) -> Evidence {
         // What was noted and then not sent (no secret, no time) was not asked.
         self.asked.retain(|asked| !asked.tries.is_empty());
         let mut hash = Sha256::new();
@@ -86,11 +86,12 @@ impl<'check> Record<'check> {
         tries.filter_map(|one| one.body_sha256.as_deref()).for_each(|body| hash.update(body));
         Evidence {
             check: check.to_owned(),
-            reference: Some(reference.to_owned()),
+            reference: reference.map(str::to_owned),
             at,
             took_ms: ms_since(self.began),
             asked: self.asked,
             hash: hex(&hash.finalize()),
+            listing: None,
             bodies: self.bodies,
         }
     }

@@ -46,9 +46,42 @@ pub fn first(
     now: DateTime<Utc>,
 ) -> Result<First, Fault> {
     check_reference(look, &question.reference)?;
+    let from = window_from(&look.request, question.from);
+    let mut fields: Fields =
+        question.fields.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
+    fields.extend(vars.clone());
+    fields.insert("reference".to_owned(), question.reference.as_str().into());
+    made(look, base, fields, from, now)
+}
+
+/// Makes the first request for a list from a moment on.
+///
+/// # Errors
+/// [`FaultKind::Question`]: a variable is missing or empty.
+pub fn first_of_list(
+    look: &LookUp,
+    base: &Url,
+    from: Option<DateTime<Utc>>,
+    vars: &Fields,
+    now: DateTime<Utc>,
+) -> Result<First, Fault> {
+    made(look, base, vars.clone(), window_from(&look.request, from), now)
+}
+
+/// Where the window begins, in whole seconds: a margin earlier, because the provider's clock is not ours.
+fn window_from(template: &RequestTemplate, from: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
+    from.and_then(|from| from.checked_sub_signed(template.window_margin)).map(|from| from.trunc_subsecs(0))
+}
+
+fn made(
+    look: &LookUp,
+    base: &Url,
+    mut fields: Fields,
+    from: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> Result<First, Fault> {
     let template = &look.request;
-    let from = question.from.map(|from| (from - template.window_margin).trunc_subsecs(0));
-    let fields = fields(question, vars, from, now);
+    tell_window(&mut fields, from, now);
     let mut query = rendered(&template.query, &fields)?;
     if from.is_some() {
         query.extend(rendered(&template.window, &fields)?);
@@ -140,11 +173,7 @@ fn names_window(template: &RequestTemplate) -> bool {
         || template.body.as_ref().is_some_and(|body| FROM_NAMES.iter().any(|name| body.mentions(name)))
 }
 
-fn fields(question: &Question, vars: &Fields, from: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Fields {
-    let mut fields: Fields =
-        question.fields.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
-    fields.extend(vars.clone());
-    fields.insert("reference".to_owned(), question.reference.as_str().into());
+fn tell_window(fields: &mut Fields, from: Option<DateTime<Utc>>, now: DateTime<Utc>) {
     let mut tell = |prefix: &str, at: DateTime<Utc>| {
         fields.insert(format!("{prefix}_epoch_s"), at.timestamp().into());
         fields.insert(format!("{prefix}_epoch_ms"), at.timestamp_millis().into());
@@ -154,7 +183,6 @@ fn fields(question: &Question, vars: &Fields, from: Option<DateTime<Utc>>, now: 
         tell("from", from);
     }
     tell("until", now + UNTIL_MARGIN);
-    fields
 }
 
 fn rendered(

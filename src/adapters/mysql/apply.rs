@@ -55,10 +55,17 @@ async fn write(
 ) -> Result<Applied, WriteFault> {
     let before_commit = |fault| (fault, false);
     let parts = &change.key.parts;
+    if sql.mapping.select.is_some() {
+        // What a query joins is of several tables, and its key may have another name there: every row that it reads is held.
+        let serializable = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE";
+        conn.query_drop(serializable).await.map_err(before_commit)?;
+    }
     conn.query_drop("START TRANSACTION READ WRITE").await.map_err(before_commit)?;
-    // The lock comes before the first look: the snapshot of this transaction is taken when the row cannot change any more.
-    let lock = format!("SELECT 1 FROM {} WHERE {} FOR UPDATE", sql.table(), key::find(sql, parts));
-    rows(conn, &lock, &key::values(parts)).await.map_err(before_commit)?;
+    if sql.mapping.select.is_none() {
+        // The lock comes before the first look: this transaction's snapshot is taken when the row cannot change any more.
+        let lock = format!("SELECT 1 FROM {} WHERE {} FOR UPDATE", sql.table(), key::find(sql, parts));
+        rows(conn, &lock, &key::values(parts)).await.map_err(before_commit)?;
+    }
     let before = read_row(sql, conn, parts).await.map_err(before_commit)?;
     let Some(before) = before.clone().filter(|row| is_as_seen(sql.mapping, row, &change.seen)) else {
         conn.query_drop("ROLLBACK").await.map_err(before_commit)?;

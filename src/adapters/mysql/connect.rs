@@ -114,6 +114,17 @@ impl Place {
         Ok(conn)
     }
 
+    fn password(&self) -> Result<Option<String>, SourceFault> {
+        let missing = |what: String| {
+            self.fault_of(
+                SourceFaultKind::Mismatch,
+                &what,
+                "Set it where `secret_env` or `secret_file` says.",
+            )
+        };
+        self.address.password().map_err(missing)
+    }
+
     /// What the address adds up to.
     fn way(&self) -> Result<Way, SourceFault> {
         let odd = |what: String| {
@@ -140,7 +151,7 @@ impl Place {
             .client_found_rows(true)
             // An address that names a port means the port, also where there is a socket.
             .prefer_socket(false);
-        if let Some(password) = self.address.password().map_err(odd)? {
+        if let Some(password) = self.password()? {
             builder = builder.pass(Some(password));
         }
         let read_max = match own(["statement_timeout", "statement_timeout"]) {

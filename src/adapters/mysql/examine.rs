@@ -23,7 +23,8 @@ pub(super) async fn examine(inner: &Inner) -> Vec<Examined> {
         Err(fault) => return vec![bad("server", &fault)],
     };
     match server(&mut lent).await {
-        Ok(told) => lines.push(good("server", told)),
+        Ok((told, true)) => lines.push(good("server", told)),
+        Ok((told, false)) => lines.push(doubtful("server", told)),
         Err(fault) => lines.push(bad("server", &inner.place.fault(&fault))),
     }
     match look(inner, &mut lent).await {
@@ -36,7 +37,8 @@ pub(super) async fn examine(inner: &Inner) -> Vec<Examined> {
     lent.ended(Ok(lines)).unwrap_or_default()
 }
 
-async fn server(lent: &mut Lent) -> Result<String, Error> {
+/// The server in words, and whether decisions can be written there.
+async fn server(lent: &mut Lent) -> Result<(String, bool), Error> {
     let query = "SELECT version(), current_user(), database(), @@global.read_only";
     let found: Option<(String, String, String, i64)> = lent.conn().query_first(query).await?;
     let cipher: Option<(String, String)> = lent.conn().query_first("SHOW STATUS LIKE 'Ssl_cipher'").await?;
@@ -44,7 +46,7 @@ async fn server(lent: &mut Lent) -> Result<String, Error> {
     let (version, user, database, read_only) = found.unwrap_or_default();
     let kind = if version.contains("MariaDB") { "MariaDB" } else { "MySQL" };
     let replica = if read_only != 0 { "; read only: no decision can be written" } else { "" };
-    Ok(format!("{kind} {version}, {user} in {database}, {tls}{replica}"))
+    Ok((format!("{kind} {version}, {user} in {database}, {tls}{replica}"), read_only == 0))
 }
 
 async fn of_tables(inner: &Inner, lent: &mut Lent, picked: &Picked) -> Vec<Examined> {
@@ -56,7 +58,8 @@ async fn of_tables(inner: &Inner, lent: &mut Lent, picked: &Picked) -> Vec<Exami
         lines.push(good("variant", mapping.variant.to_string()));
     }
     lines.push(statuses(lent, picked).await);
-    let wanted = Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000 };
+    let wanted =
+        Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000, every_item: false };
     lines.push(match scan(inner, lent, &wanted, None).await {
         Ok(page) => health::times(&page),
         Err(fault) => bad("times", &fault),

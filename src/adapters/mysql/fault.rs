@@ -2,7 +2,8 @@
 
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
-use mysql_async::{DriverError, Error};
+use mysql_async::{DriverError, Error, IoError};
+use std::io::ErrorKind;
 
 /// A fault about a database.
 pub(super) fn fault_of(place: &str, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
@@ -17,12 +18,32 @@ pub(super) fn fault_of(place: &str, kind: SourceFaultKind, what: &str, do_next: 
 /// The server's own words, or the driver's.
 pub(super) fn told(fault: &Error) -> String {
     let words = match fault {
-        Error::Server(told) => told.message.clone(),
+        // Not "password: YES": what stands behind that word is hidden everywhere.
+        Error::Server(told) => {
+            let words = told.message.replace(" (using password: NO)", ", without a password");
+            words.replace(" (using password: YES)", "")
+        }
+        Error::Io(IoError::Io(io)) => io.to_string(),
         Error::Io(io) => io.to_string(),
         Error::Driver(driver) => driver.to_string(),
         other => other.to_string(),
     };
     clean_cut(&words.replace('\n', " "), 240)
+}
+
+/// Whether a connection that stood is gone.
+fn is_lost(fault: &Error) -> bool {
+    match fault {
+        Error::Driver(DriverError::ConnectionClosed) => true,
+        Error::Io(IoError::Io(io)) => matches!(
+            io.kind(),
+            ErrorKind::UnexpectedEof
+                | ErrorKind::ConnectionReset
+                | ErrorKind::ConnectionAborted
+                | ErrorKind::BrokenPipe
+        ),
+        _ => false,
+    }
 }
 
 /// What an error means.
@@ -31,7 +52,7 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
     let told = told(fault);
     let Error::Server(server) = fault else {
         return match fault {
-            Error::Driver(DriverError::ConnectionClosed) => fault_of(
+            _ if is_lost(fault) => fault_of(
                 place,
                 Broken,
                 "the connection was lost while it was used",
@@ -69,7 +90,7 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
             "Scan again once it is up: it is connected to anew.",
         ),
         1142 | 1143 | 1227 | 1370 => (
-            Mismatch,
+            Unreachable,
             format!("the account lacks a right ({told})"),
             "GRANT it: SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.",
         ),

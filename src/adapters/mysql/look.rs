@@ -3,11 +3,12 @@
 use super::Inner;
 use super::connect::Lent;
 use super::value::held_by;
-use crate::adapters::sql::{Column, Picked, pick};
+use crate::adapters::sql::{Column, Picked, pick, quoted};
 use crate::domain::text::clean;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, Table};
 use mysql_async::Error;
+use mysql_async::consts::ColumnFlags;
 use mysql_async::prelude::Queryable;
 use std::sync::Arc;
 
@@ -42,10 +43,17 @@ pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, 
     let (place, preset) = (&inner.place, &inner.known.preset);
     let names = preset.tables();
     let there = tables(lent, Some(&names)).await.map_err(|fault| place.fault(&fault))?;
-    let mapping = pick(preset, Engine::Mysql, &there)
-        .map_err(|(kind, what, do_next)| place.fault_of(kind, &what, do_next))?;
+    let is_there = |name: &str| there.iter().any(|table| table.name.eq_ignore_ascii_case(name));
+    let mapping = match pick(preset, Engine::Mysql, &there) {
+        Ok(mapping) => mapping,
+        Err((kind, what, do_next)) => {
+            check_visible(inner, lent, names.iter().copied().filter(|name| !is_there(name))).await?;
+            return Err(place.fault_of(kind, &what, do_next));
+        }
+    };
     let mismatch = |what: &str, do_next: &str| Err(place.fault_of(SourceFaultKind::Mismatch, what, do_next));
-    if !there.iter().any(|table| table.name.eq_ignore_ascii_case(&mapping.table)) {
+    if !is_there(&mapping.table) {
+        check_visible(inner, lent, [mapping.table.as_str()].into_iter()).await?;
         return mismatch(
             &format!("has no table `{}`", clean(&mapping.table)),
             "Name the right table in the configuration; `unstuck doctor` lists those there are.",
@@ -57,7 +65,11 @@ pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, 
     picked.columns = statement
         .columns()
         .iter()
-        .map(|column| Column { name: column.name_str().as_ref().into(), held: held_by(column) })
+        .map(|column| Column {
+            name: column.name_str().as_ref().into(),
+            held: held_by(column),
+            may_be_null: !column.flags().contains(ColumnFlags::NOT_NULL_FLAG),
+        })
         .collect();
     lent.conn().close(statement).await.map_err(|fault| place.fault(&fault))?;
     let sql = picked.sql(Engine::Mysql);
@@ -71,4 +83,23 @@ pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, 
         );
     }
     Ok(inner.known.keep(picked))
+}
+
+/// The catalogue leaves out what an account has no right on. Asked for itself, such a table is told apart from one that is
+/// not there.
+async fn check_visible(
+    inner: &Inner,
+    lent: &mut Lent,
+    missing: impl Iterator<Item = &'_ str>,
+) -> Result<(), SourceFault> {
+    for table in missing {
+        let asked = format!("SELECT 1 FROM {} LIMIT 0", quoted(Engine::Mysql, table));
+        if let Err(fault) = lent.conn().query_drop(asked).await {
+            let fault = inner.place.fault(&fault);
+            if fault.kind == SourceFaultKind::Unreachable {
+                return Err(fault);
+            }
+        }
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use super::Inner;
 use super::connect::Lent;
 use super::look::look;
 use super::value::{bindable, cell_at};
-use crate::adapters::sql::{Named, Picked, Sql, decisions_table, item_of, key, state_of};
+use crate::adapters::sql::{Named, Picked, Sql, decisions_table, item_of, key, state_of, whole_page};
 use crate::domain::cell::Cell;
 use crate::domain::item::{Item, ItemKey, Row, State};
 use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
@@ -58,14 +58,27 @@ pub(super) async fn scan(
         let source_now = clock_of(lent.conn()).await?;
         let sql = picked.sql(ENGINE);
         let after = match after {
-            Some(Cursor::After(parts)) => key::values(parts),
-            Some(Cursor::Rows { .. }) | None => Vec::new(),
+            Some(Cursor::After(parts)) => parts.as_slice(),
+            Some(Cursor::Rows { .. }) | None => &[],
         };
-        let found = rows(lent.conn(), &sql.page(wanted, source_now, after.len()), &after).await?;
+        let query = sql.page(wanted, source_now, after.len(), wanted.page_items_max);
         let (names, _) = sql.selection();
-        let items: Vec<Item> = found.iter().map(|row| item_at(inner, &picked, &names, row)).collect();
-        let is_full = found.len() == wanted.page_items_max;
-        let next = items.last().filter(|_| is_full).map(|last| Cursor::After(last.key.parts.clone()));
+        let items_of = |found: Vec<mysql_async::Row>| -> Vec<Item> {
+            found.iter().map(|row| item_at(inner, &picked, &names, row)).collect()
+        };
+        let items = items_of(rows(lent.conn(), &query, &key::values(after)).await?);
+        let is_full = items.len() == wanted.page_items_max;
+        let others = match items.last().filter(|_| is_full) {
+            Some(last) => {
+                let ties = sql.ties(wanted, source_now);
+                rows(lent.conn(), &ties, &key::values(&last.key.parts)).await?
+            }
+            None => match sql.keyless(wanted, source_now) {
+                Some(keyless) => rows(lent.conn(), &keyless, &[]).await?,
+                None => Vec::new(),
+            },
+        };
+        let (items, next) = whole_page(items, items_of(others), is_full);
         Ok(Page { items, next, source_now })
     };
     read.await.map_err(|fault: Error| inner.place.fault(&fault))
@@ -151,9 +164,9 @@ pub(super) async fn payload(
     let is_closed = picked.mapping.payload_is == PayloadIs::Closed;
     let bytes_max = if is_closed { 0 } else { bytes_max };
     let sql = picked.sql(ENGINE);
-    let name = sql.quoted(column);
+    let text = sql.in_utf8(column);
     let query = format!(
-        "SELECT coalesce(octet_length({name}), 0), left(CAST({name} AS BINARY), {bytes_max}) FROM {} WHERE {} LIMIT 1",
+        "SELECT coalesce(octet_length({text}), 0), left(CAST({text} AS BINARY), {bytes_max}) FROM {} WHERE {} LIMIT 1",
         sql.from(),
         key::find(&sql, &item.parts)
     );

@@ -2,7 +2,7 @@
 
 use crate::adapters::sql::Held;
 use crate::domain::cell::Cell;
-use mysql_async::consts::ColumnType;
+use mysql_async::consts::{ColumnFlags, ColumnType};
 use mysql_async::{Column, Row, Value};
 
 /// The collation of what is no text.
@@ -35,8 +35,8 @@ fn cell_of(value: &Value, column: &Column) -> Cell {
         Value::UInt(number) => {
             i64::try_from(*number).map_or_else(|_| Cell::Text(number.to_string()), Cell::Integer)
         }
-        // As the server prints it: a FLOAT has no more digits than that.
-        Value::Float(number) => Cell::Real(number.to_string().parse().unwrap_or_else(|_| f64::from(*number))),
+        // As it is, not as it is printed: what a FLOAT is compared with is no FLOAT.
+        Value::Float(number) => Cell::Real(f64::from(*number)),
         Value::Double(number) => Cell::Real(*number),
         Value::Date(year, month, day, hour, minute, second, micros) => {
             let date = format!("{year:04}-{month:02}-{day:02}");
@@ -49,7 +49,12 @@ fn cell_of(value: &Value, column: &Column) -> Cell {
         Value::Time(is_negative, days, hours, minutes, seconds, micros) => {
             let sign = if *is_negative { "-" } else { "" };
             let hours = u32::from(*hours) + days * 24;
-            Cell::Text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}.{micros:06}"))
+            // As the server prints it: as many digits as the column has.
+            let fraction: String = match usize::from(column.decimals()) {
+                0 => String::new(),
+                digits => format!(".{micros:06}").chars().take(1 + digits).collect(),
+            };
+            Cell::Text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
         }
         Value::Bytes(bytes) if column.column_type() == ColumnType::MYSQL_TYPE_BIT => {
             Cell::Integer(bytes.iter().take(8).fold(0, |number, byte| number << 8 | i64::from(*byte)))
@@ -65,6 +70,9 @@ fn cell_of(value: &Value, column: &Column) -> Cell {
 /// What a column holds.
 pub(super) fn held_by(column: &Column) -> Held {
     use ColumnType as Of;
+    if column.flags().intersects(ColumnFlags::ENUM_FLAG | ColumnFlags::SET_FLAG) {
+        return Held::Word;
+    }
     match column.column_type() {
         Of::MYSQL_TYPE_TINY
         | Of::MYSQL_TYPE_SHORT

@@ -2,8 +2,7 @@
 //! that snapshot cannot be written: the server refuses it, whatever the statements compare.
 
 use super::Inner;
-use super::connect::Lent;
-use super::fault::is_overtaken;
+use super::fault::{is_overtaken, is_rolled_back};
 use super::look::look;
 use super::query::{bound, check_decisions_table, read_row};
 use crate::adapters::sql::{Sql, is_as_seen, plan};
@@ -17,37 +16,33 @@ use tokio_postgres::{Client, Error};
 /// Carries out a choice.
 pub(super) async fn apply(inner: &Inner, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
     let lent = inner.place.to_read().await?;
-    let picked = lent_look(inner, &lent).await;
-    let picked = lent.ended(picked)?;
+    let picked = look(inner, &lent).await;
+    let picked = lent.ended(picked).await?;
     let sql = picked.sql(Engine::Postgres);
     let planned = plan(&sql, choice, change).map_err(|unsupported| {
         inner.place.fault_of(SourceFaultKind::Mismatch, &unsupported.0, "Escalate it, or see the preset.")
     })?;
-    let client = inner.place.to_write().await?;
+    let writing = inner.place.to_write().await?;
+    let client = writing.client();
     if let Some(table) = &picked.mapping.decisions_table {
-        check_decisions_table(inner, &client, table).await?;
+        check_decisions_table(inner, client, table).await?;
     }
-    match write(&sql, &client, change, &planned).await {
+    match write(&sql, client, change, &planned).await {
         Ok(applied) => Ok(applied),
         // Somebody else was first, and nothing of ours was written: the row as it is now is theirs.
         Err((fault, _)) if is_overtaken(&fault) => {
-            drop(client.batch_execute("ROLLBACK").await);
-            let now = read_now(&sql, &client, change).await.map_err(|fault| inner.place.fault(&fault))?;
-            Ok(Applied::Changed(now))
+            let now = async {
+                writing.begin_again().await?;
+                read_now(&sql, client, change).await
+            };
+            now.await.map(Applied::Changed).map_err(|fault| inner.place.fault(&fault))
         }
         Err((fault, committing)) => {
             // A commit that the server answered with an error wrote nothing; one whose answer was lost may have.
-            let may_have_written = committing && fault.code().is_none();
+            let may_have_written = committing && !is_rolled_back(&fault);
             Err(SourceFault { may_have_written, ..inner.place.fault(&fault) })
         }
     }
-}
-
-async fn lent_look(
-    inner: &Inner,
-    lent: &Lent,
-) -> Result<std::sync::Arc<crate::adapters::sql::Picked>, SourceFault> {
-    look(inner, lent).await
 }
 
 async fn read_now(sql: &Sql<'_>, client: &Client, change: &Change) -> Result<Option<Row>, Error> {
@@ -64,7 +59,6 @@ async fn write(
     planned: &[PlannedStatement],
 ) -> Result<Applied, WriteFault> {
     let before_commit = |fault| (fault, false);
-    client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE").await.map_err(before_commit)?;
     let before = read_now(sql, client, change).await.map_err(before_commit)?;
     let Some(before) = before.clone().filter(|row| is_as_seen(sql.mapping, row, &change.seen)) else {
         client.batch_execute("ROLLBACK").await.map_err(before_commit)?;

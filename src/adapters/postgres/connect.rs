@@ -1,12 +1,13 @@
 //! Connecting: what the address, the environment and the password file add up to; the few connections that are kept; and
 //! telling the server to stop when nobody waits any more.
 
-use super::fault::{fault_of, fault_of_sql};
+use super::fault::{fault_of, fault_of_sql, told};
 use super::passfile;
 use super::tls::{self, Tls};
 use crate::adapters::secret::Environment;
 use crate::adapters::sql::{Address, quoted};
 use crate::domain::moment::parse_duration;
+use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::Engine;
 use std::path::Path;
@@ -25,9 +26,15 @@ const LOCK_WAITS_MAX: Duration = Duration::from_secs(10);
 const IDLE_MAX: usize = 3;
 /// Parameters of an address that are ours or that the driver does not know.
 const OWN: [&str; 5] = ["schema", "sslmode", "sslrootcert", "statement_timeout", "passfile"];
-/// The sessions' way of spelling: values are read as text and must be spelled the same for everybody.
-const SPELLING: &str = "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'iso_8601'; \
-     SET extra_float_digits = 1; SET bytea_output = 'hex'; SET standard_conforming_strings = on";
+/// The way of spelling: values are read as text and must be spelled the same for everybody. A database that takes any bytes
+/// for text must not be asked to prove that they are some.
+const SPELLING: &str = "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'iso_8601'; \
+     SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = 'hex'; SET LOCAL standard_conforming_strings = on; \
+     SELECT set_config('client_encoding', 'SQL_ASCII', true) WHERE current_setting('server_encoding') = 'SQL_ASCII'";
+
+/// What is told as written must outlive a crash of the server, also where its applications do without.
+const DURABLE: &str =
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// A database on a server, and the connections that are kept to it.
 #[derive(Debug)]
@@ -42,6 +49,34 @@ struct Way {
     tls: Tls,
     schema: Option<String>,
     read_max: Duration,
+}
+
+/// Everything is set for the length of a transaction alone: a pooler may give the server's session to somebody else next.
+impl Way {
+    fn reading(&self) -> String {
+        let read_max = self.read_max.as_millis();
+        format!(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {SPELLING}; SET LOCAL statement_timeout = {read_max}; \
+             SET LOCAL idle_in_transaction_session_timeout = {read_max}{}",
+            self.path()
+        )
+    }
+
+    fn writing(&self) -> String {
+        let waits_max = LOCK_WAITS_MAX.as_millis();
+        format!(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ; {SPELLING}; SET LOCAL lock_timeout = {waits_max}; \
+             SET LOCAL statement_timeout = {0}; SET LOCAL idle_in_transaction_session_timeout = {0}{1}; {DURABLE}",
+            waits_max * 3,
+            self.path()
+        )
+    }
+
+    /// Where tables are looked for, where the address says it.
+    fn path(&self) -> String {
+        let schema = self.schema.as_deref().map(|schema| quoted(Engine::Postgres, schema));
+        schema.map_or_else(String::new, |schema| format!("; SET LOCAL search_path = {schema}"))
+    }
 }
 
 impl Place {
@@ -62,32 +97,37 @@ impl Place {
         fault_of(self.shown(), kind, what, do_next)
     }
 
-    /// A session that cannot write: one that was kept, or a new one.
+    /// A transaction that cannot write, on a connection that was kept or on a new one.
     pub(super) async fn to_read(&self) -> Result<Lent, SourceFault> {
-        let (way, kept) = (self.way()?, self.kept());
-        let client = if let Some(client) = kept {
+        let way = self.way()?;
+        let begin = way.reading();
+        let client = if let Some(client) = self.begun(&begin).await {
             client
         } else {
             let client = self.connect(&way).await?;
-            let read_max = way.read_max.as_millis();
-            let reading = format!(
-                "{SPELLING}; SET default_transaction_read_only = on; SET statement_timeout = {read_max}; \
-                     SET idle_in_transaction_session_timeout = {read_max}"
-            );
-            client.batch_execute(&reading).await.map_err(|fault| self.fault(&fault))?;
+            client.batch_execute(&begin).await.map_err(|fault| self.fault(&fault))?;
             client
         };
-        Ok(Lent { client: Some(client), idle: Arc::clone(&self.idle), tls: way.tls })
+        Ok(Lent { client: Some(client), begin, idle: Arc::clone(&self.idle), tls: way.tls })
     }
 
-    /// A session for one decision.
-    pub(super) async fn to_write(&self) -> Result<Client, SourceFault> {
-        let client = self.connect(&self.way()?).await?;
-        let waits_max = LOCK_WAITS_MAX.as_millis();
-        let writing =
-            format!("{SPELLING}; SET lock_timeout = {waits_max}; SET statement_timeout = {}", waits_max * 3);
-        client.batch_execute(&writing).await.map_err(|fault| self.fault(&fault))?;
-        Ok(client)
+    /// A transaction for one decision. Where the server or the role only reads by default, it does not ask for more.
+    pub(super) async fn to_write(&self) -> Result<Writing, SourceFault> {
+        let way = self.way()?;
+        let writing = Writing { client: self.connect(&way).await?, begin: way.writing() };
+        writing.begin().await.map_err(|fault| self.fault(&fault))?;
+        Ok(writing)
+    }
+
+    /// A connection that was kept and on which the transaction could be begun: a server that was started anew is connected to
+    /// anew.
+    async fn begun(&self, begin: &str) -> Option<Client> {
+        while let Some(client) = self.kept() {
+            if client.batch_execute(begin).await.is_ok() {
+                return Some(client);
+            }
+        }
+        None
     }
 
     /// A connection that is kept and still stands.
@@ -102,11 +142,18 @@ impl Place {
             way.config.connect(way.tls.clone()).await.map_err(|fault| self.fault(&fault))?;
         // It ends by itself once its client is dropped; what it died of is told to whoever uses the client.
         drop(tokio::spawn(async move { drop(connection.await) }));
-        if let Some(schema) = &way.schema {
-            let path = format!("SET search_path = {}", quoted(Engine::Postgres, schema));
-            client.batch_execute(&path).await.map_err(|fault| self.fault(&fault))?;
-        }
         Ok(client)
+    }
+
+    fn password(&self) -> Result<Option<String>, SourceFault> {
+        let missing = |what: String| {
+            self.fault_of(
+                SourceFaultKind::Mismatch,
+                &what,
+                "Set it where `secret_env` or `secret_file` says.",
+            )
+        };
+        self.address.password().map_err(missing)
     }
 
     /// What the address, the environment and the password file add up to, as libpq does it.
@@ -118,18 +165,25 @@ impl Place {
                 "Write postgres://USER@HOST:PORT/DATABASE?sslmode=…; docs/sources.md explains each part.",
             )
         };
-        let (url, own) = self.address.split(&OWN).map_err(|what| odd(format!("is no address ({what})")))?;
+        let no_address = |what: String| odd(format!("is no address ({what})"));
+        let (mut url, own) = self.address.split(&OWN).map_err(no_address)?;
         let own = |name: &str| own.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        let mut config: Config =
-            url.as_str().parse().map_err(|fault: Error| odd(format!("is no address ({fault})")))?;
         let environment = &self.address.environment;
+        // The driver would take the usual port where a host is named without one.
+        if url.host().is_some_and(|host| !host.to_string().is_empty())
+            && url.port().is_none()
+            && let Some(port) = port_of(environment).map_err(odd)?
+        {
+            url.set_port(Some(port)).map_err(|()| no_address("its host takes no port".to_owned()))?;
+        }
+        let mut config: Config = url.as_str().parse().map_err(|fault: Error| no_address(told(&fault)))?;
         fill(&mut config, environment).map_err(odd)?;
         let mode = own("sslmode").map(str::to_owned).or_else(|| environment("PGSSLMODE"));
         let roots = own("sslrootcert").map(str::to_owned).or_else(|| environment("PGSSLROOTCERT"));
         let (ssl_mode, tls) = tls::of(mode.as_deref().unwrap_or("prefer"), roots.as_deref()).map_err(odd)?;
         let is_socket = matches!(config.get_hosts(), [Host::Unix(_), ..]);
         config.ssl_mode(if is_socket { SslMode::Disable } else { ssl_mode });
-        if let Some(password) = self.address.password().map_err(odd)? {
+        if let Some(password) = self.password()? {
             config.password(password);
         } else if config.get_password().is_none() {
             let passfile = own("passfile").map(str::to_owned);
@@ -145,6 +199,11 @@ impl Place {
     }
 }
 
+fn port_of(environment: &Environment) -> Result<Option<u16>, String> {
+    let odd = |port: &str| format!("$PGPORT is `{}`, which is no port", clean_cut(port, 20));
+    environment("PGPORT").map(|port| port.parse().map_err(|_| odd(&port))).transpose()
+}
+
 /// What the address leaves open: the environment's word, else the platform's.
 fn fill(config: &mut Config, environment: &Environment) -> Result<(), String> {
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
@@ -155,9 +214,9 @@ fn fill(config: &mut Config, environment: &Environment) -> Result<(), String> {
         config.host(&host);
     }
     if config.get_ports().is_empty()
-        && let Some(port) = environment("PGPORT")
+        && let Some(port) = port_of(environment)?
     {
-        config.port(port.parse().map_err(|_| format!("$PGPORT is `{port}`, which is no port"))?);
+        config.port(port);
     }
     if config.get_user().is_none() {
         config.user(environment("PGUSER").unwrap_or_else(crate::adapters::system::login));
@@ -180,9 +239,33 @@ fn fill(config: &mut Config, environment: &Environment) -> Result<(), String> {
     Ok(())
 }
 
-/// A connection that was lent. Dropped in the middle of a query, it tells the server to stop.
+/// A transaction that is going to write, on a connection of its own. Dropped, it is rolled back.
+pub(super) struct Writing {
+    client: Client,
+    begin: String,
+}
+
+impl Writing {
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Begins anew; nothing that was not committed is left.
+    pub(super) async fn begin_again(&self) -> Result<(), Error> {
+        self.client.batch_execute("ROLLBACK").await?;
+        self.begin().await
+    }
+
+    async fn begin(&self) -> Result<(), Error> {
+        self.client.batch_execute(&self.begin).await
+    }
+}
+
+/// A connection that was lent, in a transaction that cannot write. Dropped in the middle of a query, it tells the server to
+/// stop.
 pub(super) struct Lent {
     client: Option<Client>,
+    begin: String,
     idle: Arc<Mutex<Vec<Client>>>,
     tls: Tls,
 }
@@ -193,9 +276,16 @@ impl Lent {
         self.client.as_ref().expect("it is there until it is given back")
     }
 
+    /// Begins anew: after a query that failed the server takes no other.
+    pub(super) async fn begin_again(&self) -> Result<(), Error> {
+        self.client().batch_execute("ROLLBACK").await?;
+        self.client().batch_execute(&self.begin).await
+    }
+
     /// Gives it back: nothing runs on it.
-    pub(super) fn done(mut self) {
-        if let Some(client) = self.client.take().filter(|client| !client.is_closed()) {
+    pub(super) async fn done(mut self) {
+        let is_over = self.client().batch_execute("ROLLBACK").await.is_ok();
+        if let Some(client) = self.client.take().filter(|_| is_over) {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             if idle.len() < IDLE_MAX {
                 idle.push(client);
@@ -204,10 +294,10 @@ impl Lent {
     }
 
     /// Gives it back after work that went well; after a fault the connection is not used again.
-    pub(super) fn ended<T>(mut self, result: Result<T, SourceFault>) -> Result<T, SourceFault> {
+    pub(super) async fn ended<T>(mut self, result: Result<T, SourceFault>) -> Result<T, SourceFault> {
         match result {
             Ok(value) => {
-                self.done();
+                self.done().await;
                 Ok(value)
             }
             Err(fault) => {

@@ -2,14 +2,15 @@
 
 use super::Inner;
 use super::connect::Lent;
+use super::going::Going;
 use super::look::{hidden, look, tables};
-use super::query::{check_decisions_table, rows, scan};
+use super::query::{check_decisions_table, rows};
 use super::value::cell_at;
 use crate::adapters::sql::health::{self, STATUSES_MAX, bad, doubtful, good};
 use crate::adapters::sql::{Held, Picked, state_of};
 use crate::domain::cell::Cell;
 use crate::domain::text::clean_cut;
-use crate::ports::source::{Examined, Wanted};
+use crate::ports::source::{Examined, Page, SourceFault, Wanted};
 use crate::preset::source::Engine;
 use tokio_postgres::Error;
 
@@ -21,29 +22,40 @@ pub(super) async fn examine(inner: &Inner) -> Vec<Examined> {
         Err(fault) => return vec![bad("server", &fault)],
     };
     match server(&lent).await {
-        Ok(told) => lines.push(good("server", told)),
+        Ok((told, true)) => lines.push(good("server", told)),
+        Ok((told, false)) => lines.push(doubtful("server", told)),
         Err(fault) => lines.push(bad("server", &inner.place.fault(&fault))),
     }
     match look(inner, &lent).await {
         Ok(picked) => lines.extend(of_tables(inner, &lent, &picked).await),
         Err(fault) => {
             lines.push(bad("table", &fault));
+            let _begun = lent.begin_again().await;
             lines.extend(tables(&lent, None).await.ok().map(|tables| health::tables(&tables)));
         }
     }
-    lent.done();
+    lent.done().await;
     lines
 }
 
-async fn server(lent: &Lent) -> Result<String, Error> {
+/// The server in words, and whether decisions can be written there.
+async fn server(lent: &Lent) -> Result<(String, bool), Error> {
     let query = "SELECT current_setting('server_version'), current_user::text, current_database()::text, \
-                 coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false), pg_is_in_recovery()";
+                 coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false), pg_is_in_recovery(), \
+                 current_setting('default_transaction_read_only') = 'on'";
     let row = lent.client().query_one(query, &[]).await?;
     let (version, user, database): (String, String, String) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let tls = if row.try_get(3)? { "with TLS" } else { "without TLS" };
-    let replica = if row.try_get(4)? { "; a replica: no decision can be written" } else { "" };
-    Ok(format!("PostgreSQL {version}, {user} in {database}, {tls}{replica}"))
+    let (is_replica, only_reads): (bool, bool) = (row.try_get(4)?, row.try_get(5)?);
+    let (refuses, can_write) = match (is_replica, only_reads) {
+        (true, _) => ("; a replica: no decision can be written", false),
+        (false, true) => {
+            ("; set to read only (default_transaction_read_only): no decision can be written", false)
+        }
+        (false, false) => ("", true),
+    };
+    Ok((format!("PostgreSQL {version}, {user} in {database}, {tls}{refuses}"), can_write))
 }
 
 async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined> {
@@ -58,8 +70,7 @@ async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined>
         lines.push(good("variant", mapping.variant.to_string()));
     }
     lines.push(statuses(lent, picked).await);
-    let wanted = Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000 };
-    lines.push(match scan(inner, lent, &wanted, None).await {
+    lines.push(match candidates(inner).await {
         Ok(page) => health::times(&page),
         Err(fault) => bad("times", &fault),
     });
@@ -81,6 +92,16 @@ async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined>
     lines
 }
 
+/// The first of those that may be findings.
+async fn candidates(inner: &Inner) -> Result<Page, SourceFault> {
+    const ROWS_MAX: usize = 1_000;
+    let wanted =
+        Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: ROWS_MAX, every_item: false };
+    // One more than there are, so that the query is read to its end.
+    let (page, _) = Going::begin(inner, &wanted, None, ROWS_MAX).await?.page(inner, ROWS_MAX + 1).await?;
+    Ok(page)
+}
+
 async fn statuses(lent: &Lent, picked: &Picked) -> Examined {
     let sql = picked.sql(Engine::Postgres);
     let query = sql.statuses(STATUSES_MAX);
@@ -93,10 +114,12 @@ async fn statuses(lent: &Lent, picked: &Picked) -> Examined {
         }
         Ok(found)
     };
-    match read.await {
+    let read: Result<_, Error> = read.await;
+    match read {
         Ok(found) => health::statuses(&found),
         Err(fault) => {
-            let fault: Error = fault;
+            // What is wrong with the connection itself is told by whatever is looked at next.
+            let _begun = lent.begin_again().await;
             doubtful("statuses", super::fault::told(&fault))
         }
     }

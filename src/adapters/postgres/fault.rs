@@ -3,8 +3,9 @@
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use std::error::Error as _;
+use std::io::ErrorKind;
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 /// A fault about a database.
 pub(super) fn fault_of(place: &str, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
@@ -31,33 +32,58 @@ pub(super) fn told(fault: &Error) -> String {
     clean_cut(&words.replace('\n', " "), 240)
 }
 
+const CHECK_LOGIN: &str = "Check the user and its password (in the address, `secret_env`, `secret_file`, $PGPASSWORD or ~/.pgpass), and the server's pg_hba.conf.";
+
+/// Whether a connection that stood is gone.
+fn is_lost(fault: &Error) -> bool {
+    let io = fault.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+    fault.is_closed()
+        || io.is_some_and(|io| {
+            matches!(
+                io.kind(),
+                ErrorKind::UnexpectedEof
+                    | ErrorKind::ConnectionReset
+                    | ErrorKind::ConnectionAborted
+                    | ErrorKind::BrokenPipe
+            )
+        })
+}
+
+/// What an error means that is the driver's own. It tells its kind by its first words alone.
+fn of_driver(place: &str, fault: &Error, told: &str) -> SourceFault {
+    use SourceFaultKind::{Broken, Unreachable};
+    let words = fault.to_string();
+    let (kind, what, do_next) = if is_lost(fault) {
+        (
+            Broken,
+            "the connection was lost while it was used".to_owned(),
+            "Scan again: it is connected to anew.",
+        )
+    } else if told == "password missing" {
+        (Unreachable, "the server wants a password, and there is none".to_owned(), CHECK_LOGIN)
+    } else if words.starts_with("error performing TLS handshake") {
+        (
+            Unreachable,
+            format!("no TLS could be agreed on ({told})"),
+            "Check `sslmode` and `sslrootcert` in the address, and the server's certificate: its names, its dates, who signed it.",
+        )
+    } else {
+        (
+            Unreachable,
+            format!("cannot be reached ({told})"),
+            "Check host, port and network, and that the server runs.",
+        )
+    };
+    fault_of(place, kind, &what, do_next)
+}
+
 /// What an error means.
 pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
     use SourceFaultKind::{Broken, Busy, Interrupted, Mismatch, Unreachable};
     let told = told(fault);
-    let Some(code) = fault.code() else {
-        return if fault.is_closed() {
-            fault_of(
-                place,
-                Broken,
-                "the connection was lost while it was used",
-                "Scan again: it is connected to anew.",
-            )
-        } else {
-            fault_of(
-                place,
-                Unreachable,
-                &format!("cannot be reached ({told})"),
-                "Check host, port and network, and that the server runs.",
-            )
-        };
-    };
+    let Some(code) = fault.code() else { return of_driver(place, fault, &told) };
     let (kind, what, do_next) = match code.code() {
-        "28P01" | "28000" => (
-            Unreachable,
-            format!("the server refuses the login ({told})"),
-            "Check the user and its password (in the address, `secret_env`, `secret_file`, $PGPASSWORD or ~/.pgpass), and the server's pg_hba.conf.",
-        ),
+        "28P01" | "28000" => (Unreachable, format!("the server refuses the login ({told})"), CHECK_LOGIN),
         "3D000" => (Unreachable, told, "Check the database's name in the address."),
         "53300" => (
             Unreachable,
@@ -70,7 +96,7 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
             "Scan again once it is up: it is connected to anew.",
         ),
         "42501" => (
-            Mismatch,
+            Unreachable,
             format!("the role lacks a right ({told})"),
             "GRANT it: SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.",
         ),
@@ -81,8 +107,13 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
         ),
         "25006" => (
             Unreachable,
-            format!("cannot be written: it is a replica, or opened to read only ({told})"),
-            "Decide on the primary server.",
+            format!("cannot be written: it is a replica, or set to read only ({told})"),
+            "Decide on the primary server, with a role that does not only read (default_transaction_read_only).",
+        ),
+        "42P05" | "26000" => (
+            Mismatch,
+            format!("a pooler before the server mixes up prepared statements ({told})"),
+            "Connect to the server itself, or let the pooler keep them: PgBouncer 1.21 or newer with max_prepared_statements.",
         ),
         "57014" if told.contains("statement timeout") => (
             Busy,
@@ -121,8 +152,20 @@ pub(super) fn is_no_such_value(fault: &Error) -> bool {
             SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
             SqlState::INVALID_DATETIME_FORMAT,
             SqlState::DATETIME_FIELD_OVERFLOW,
+            SqlState::INTERVAL_FIELD_OVERFLOW,
+            // A NUL, or bytes that are no text.
+            SqlState::CHARACTER_NOT_IN_REPERTOIRE,
         ]
         .contains(code)
+    })
+}
+
+/// Whether a commit that ended so wrote nothing for certain. A server that stops while it commits says so too, and may have
+/// written.
+pub(super) fn is_rolled_back(fault: &Error) -> bool {
+    fault.as_db_error().is_some_and(|told| {
+        told.parsed_severity() == Some(Severity::Error)
+            && *told.code() != SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
     })
 }
 

@@ -3,7 +3,7 @@
 use super::Inner;
 use super::connect::Lent;
 use super::value::held_by;
-use crate::adapters::sql::{Column, Picked, pick};
+use crate::adapters::sql::{Column, Picked, pick, quoted};
 use crate::domain::text::clean;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, Mapping, Table};
@@ -44,10 +44,16 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
     let names = preset.tables();
     let all = tables(lent, Some(&names)).await.map_err(|fault| place.fault(&fault))?;
     let schema = preset.variants.iter().find_map(|variant| variant.schema.as_deref());
-    let there: Vec<Table> = all.into_iter().filter(|table| table.is_in(schema)).collect();
-    let mapping = pick(preset, Engine::Postgres, &there)
-        .map_err(|(kind, what, do_next)| place.fault_of(kind, &what, do_next))?;
+    let (there, elsewhere): (Vec<Table>, Vec<Table>) = all.into_iter().partition(|table| table.is_in(schema));
+    let mapping = match pick(preset, Engine::Postgres, &there) {
+        Ok(mapping) => mapping,
+        Err((kind, what, do_next)) => {
+            check_usable(inner, lent, &elsewhere).await?;
+            return Err(place.fault_of(kind, &what, do_next));
+        }
+    };
     if !there.iter().any(|table| table.name == mapping.table) {
+        check_usable(inner, lent, &elsewhere).await?;
         return Err(place.fault_of(
             SourceFaultKind::Mismatch,
             &format!("has no table `{}`", clean(&mapping.table)),
@@ -58,10 +64,15 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
     let mut picked = Picked { columns: Vec::new(), mapping };
     let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Postgres).from());
     let statement = lent.client().prepare(&sql).await.map_err(|fault| place.fault(&fault))?;
+    let never_null = never_null(lent, &picked).await.map_err(|fault| place.fault(&fault))?;
     picked.columns = statement
         .columns()
         .iter()
-        .map(|column| Column { name: column.name().into(), held: held_by(column.type_()) })
+        .map(|column| Column {
+            name: column.name().into(),
+            held: held_by(column.type_()),
+            may_be_null: !never_null.iter().any(|name| name == column.name()),
+        })
         .collect();
     let sql = picked.sql(Engine::Postgres);
     let missing: Vec<String> =
@@ -75,6 +86,34 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
         ));
     }
     Ok(inner.known.keep(picked))
+}
+
+/// The columns of a table that are never NULL. A query may join what has none.
+async fn never_null(lent: &Lent, picked: &Picked) -> Result<Vec<String>, Error> {
+    if picked.mapping.select.is_some() {
+        return Ok(Vec::new());
+    }
+    let table = picked.sql(Engine::Postgres).table();
+    let query = "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnotnull";
+    lent.client().query(query, &[&table]).await?.iter().map(|row| row.try_get(0)).collect()
+}
+
+/// A schema that this role may not use is left out of the path that tables are looked for in: a table in it is there.
+async fn check_usable(inner: &Inner, lent: &Lent, elsewhere: &[Table]) -> Result<(), SourceFault> {
+    let query = "SELECT has_schema_privilege($1::text, 'USAGE')";
+    for table in elsewhere {
+        let row = lent.client().query_one(query, &[&table.schema]).await;
+        let may_use: bool = row.and_then(|row| row.try_get(0)).map_err(|fault| inner.place.fault(&fault))?;
+        if !may_use {
+            let (schema, table) = (clean(&table.schema), clean(&table.name));
+            return Err(inner.place.fault_of(
+                SourceFaultKind::Unreachable,
+                &format!("the role lacks a right (USAGE on schema `{schema}`, which has a table `{table}`)"),
+                "GRANT it: USAGE on the schema, SELECT on the tables to look, and UPDATE, DELETE or INSERT to decide.",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Tables with row-level security that counts for this role: whether any policy lets it see rows.
@@ -93,15 +132,32 @@ async fn check_hidden(
     mapping: &Mapping,
     there: &[Table],
 ) -> Result<(), SourceFault> {
-    let hidden = hidden(lent, mapping, there).await.map_err(|fault| inner.place.fault(&fault))?;
-    match hidden.iter().find(|(_, has_policy)| !has_policy) {
-        None => Ok(()),
-        Some((table, _)) => Err(inner.place.fault_of(
+    let place = &inner.place;
+    for (table, has_policy) in hidden(lent, mapping, there).await.map_err(|fault| place.fault(&fault))? {
+        let name = clean(&table);
+        let what = if !has_policy {
+            format!("row-level security hides every row of `{name}` from this role")
+        } else if shows_nothing(lent, mapping, &table).await.map_err(|fault| place.fault(&fault))? {
+            format!("row-level security shows this role no row of `{name}`, which holds some")
+        } else {
+            continue;
+        };
+        return Err(place.fault_of(
             SourceFaultKind::Unreachable,
-            &format!("row-level security hides every row of `{}` from this role", clean(table)),
+            &what,
             "Connect as the table's owner or a role with BYPASSRLS, or CREATE POLICY for this one.",
-        )),
+        ));
     }
+    Ok(())
+}
+
+/// Whether a table takes room on the disk and shows no row. (One that was emptied takes room until it is vacuumed.)
+async fn shows_nothing(lent: &Lent, mapping: &Mapping, table: &str) -> Result<bool, Error> {
+    let schema = mapping.schema.as_ref().map(|schema| quoted(Engine::Postgres, schema) + ".");
+    let name = schema.unwrap_or_default() + &quoted(Engine::Postgres, table);
+    let query =
+        format!("SELECT pg_relation_size($1::text::regclass) > 0 AND NOT EXISTS (SELECT 1 FROM {name})");
+    lent.client().query_one(&query, &[&name]).await?.try_get(0)
 }
 
 /// The tables whose rows this role may not see all of, each with whether a policy lets it see some.

@@ -1,10 +1,11 @@
-//! PostgreSQL sources. A few connections are kept for reading, each in a session that cannot write; a decision has a
+//! PostgreSQL sources. A few connections are kept for reading, each in a transaction that cannot write; a decision has a
 //! connection of its own.
 
 mod apply;
 mod connect;
 mod examine;
 mod fault;
+mod going;
 mod look;
 mod passfile;
 mod query;
@@ -21,6 +22,7 @@ use crate::ports::source::{
 use crate::preset::source::{Engine, SourcePreset, Table};
 use async_trait::async_trait;
 use connect::Place;
+use going::Waiting;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -34,6 +36,7 @@ pub struct PostgresSource {
 struct Inner {
     known: Known,
     place: Place,
+    waiting: Waiting,
 }
 
 impl PostgresSource {
@@ -41,7 +44,7 @@ impl PostgresSource {
     pub fn new(name: &str, address: Address, preset: SourcePreset) -> Self {
         let (shown, whole) = (address.shown.clone(), address.shown.clone());
         let known = Known::new(Engine::Postgres, preset, name, shown, whole);
-        Self { inner: Arc::new(Inner { known, place: Place::new(address) }) }
+        Self { inner: Arc::new(Inner { known, place: Place::new(address), waiting: Waiting::default() }) }
     }
 }
 
@@ -53,7 +56,7 @@ pub async fn tables_of(address: Address) -> Result<Vec<Table>, SourceFault> {
     let place = Place::new(address);
     let lent = place.to_read().await?;
     let tables = look::tables(&lent, None).await.map_err(|fault| place.fault(&fault))?;
-    lent.done();
+    lent.done().await;
     Ok(tables)
 }
 
@@ -64,21 +67,19 @@ impl Source for PostgresSource {
     }
 
     async fn scan(&self, wanted: &Wanted, after: Option<Cursor>) -> Result<Page, SourceFault> {
-        let lent = self.inner.place.to_read().await?;
-        let page = query::scan(&self.inner, &lent, wanted, after.as_ref()).await;
-        lent.ended(page)
+        going::scan(&self.inner, wanted, after.as_ref()).await
     }
 
     async fn read(&self, key: &str) -> Result<Option<Reading>, SourceFault> {
         let lent = self.inner.place.to_read().await?;
         let reading = query::read(&self.inner, &lent, key).await;
-        lent.ended(reading)
+        lent.ended(reading).await
     }
 
     async fn payload(&self, key: &ItemKey, bytes_max: usize) -> Result<Option<Payload>, SourceFault> {
         let lent = self.inner.place.to_read().await?;
         let payload = query::payload(&self.inner, &lent, key, bytes_max).await;
-        lent.ended(payload)
+        lent.ended(payload).await
     }
 
     fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
@@ -97,7 +98,7 @@ impl Source for PostgresSource {
     async fn has_decision(&self, decision: Uuid) -> Result<Option<bool>, SourceFault> {
         let lent = self.inner.place.to_read().await?;
         let has = query::has_decision(&self.inner, &lent, decision).await;
-        lent.ended(has)
+        lent.ended(has).await
     }
 
     async fn examine(&self) -> Vec<Examined> {

@@ -8,15 +8,15 @@ use super::value::{Bound, cell_at};
 use crate::adapters::sql::{Held, Named, Picked, Sql, decisions_table, item_of, key, state_of};
 use crate::domain::cell::Cell;
 use crate::domain::item::{Item, ItemKey, Row, State};
-use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
+use crate::ports::source::{Payload, Reading, SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, PayloadIs, positional};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, RowStream};
 use uuid::Uuid;
 
-const ENGINE: Engine = Engine::Postgres;
+pub(super) const ENGINE: Engine = Engine::Postgres;
 
 /// Values by the names that a statement calls them.
 pub(super) type Values = [(String, Cell)];
@@ -39,47 +39,20 @@ pub(super) async fn rows(
     client.query(&spelled, &parameters).await
 }
 
+/// The same, one after the other as they come.
+pub(super) async fn stream(client: &Client, sql: &str, values: &Values) -> Result<RowStream, Error> {
+    let (spelled, bound) = bound(sql, values);
+    client.query_raw(&spelled, bound.iter().map(|one| one as &(dyn ToSql + Sync))).await
+}
+
 /// The source's own clock, which goes on within a transaction.
 pub(super) async fn clock_of(client: &Client) -> Result<DateTime<Utc>, Error> {
     let row = client.query_one("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8", &[]).await?;
     Ok(DateTime::from_timestamp_micros(row.try_get(0)?).unwrap_or_default())
 }
 
-/// One page of candidates, after the last one's key.
-pub(super) async fn scan(
-    inner: &Inner,
-    lent: &Lent,
-    wanted: &Wanted,
-    after: Option<&Cursor>,
-) -> Result<Page, SourceFault> {
-    // A scan that goes on goes on with the shape that it began with.
-    let picked = match (after, inner.known.picked()) {
-        (Some(_), Some(picked)) => picked,
-        _ => look(inner, lent).await?,
-    };
-    let read = async {
-        let source_now = clock_of(lent.client()).await?;
-        let sql = picked.sql(ENGINE);
-        let after = match after {
-            Some(Cursor::After(parts)) => key::values(parts),
-            Some(Cursor::Rows { .. }) | None => Vec::new(),
-        };
-        let query = sql.page(wanted, source_now, after.len());
-        let found = rows(lent.client(), &query, &after).await?;
-        let (names, _) = sql.selection();
-        let items = found
-            .iter()
-            .map(|row| Ok(item_at(inner, &picked, &names, row)?.0))
-            .collect::<Result<Vec<Item>, Error>>()?;
-        let is_full = found.len() == wanted.page_items_max;
-        let next = items.last().filter(|_| is_full).map(|last| Cursor::After(last.key.parts.clone()));
-        Ok(Page { items, next, source_now })
-    };
-    read.await.map_err(|fault: Error| inner.place.fault(&fault))
-}
-
 /// The item of a row that was selected as [`Sql::selection`] says, and its state where a rule fits.
-fn item_at(
+pub(super) fn item_at(
     inner: &Inner,
     picked: &Picked,
     names: &[Arc<str>],
@@ -115,7 +88,9 @@ pub(super) async fn read(inner: &Inner, lent: &Lent, typed: &str) -> Result<Opti
                 readings.push(reading);
             }
             Ok(_) => {}
-            Err(fault) if is_no_such_value(&fault) => {}
+            Err(fault) if is_no_such_value(&fault) => {
+                lent.begin_again().await.map_err(|fault| inner.place.fault(&fault))?;
+            }
             Err(fault) => return Err(inner.place.fault(&fault)),
         }
     }
@@ -123,21 +98,8 @@ pub(super) async fn read(inner: &Inner, lent: &Lent, typed: &str) -> Result<Opti
         .map_err(|(what, do_next)| inner.place.fault_of(SourceFaultKind::Mismatch, &what, do_next))
 }
 
-/// One item by its key's exact values, item and row of one snapshot.
+/// One item by its key's exact values: item and row are of one snapshot, the transaction's.
 async fn read_by_parts(
-    inner: &Inner,
-    picked: &Picked,
-    client: &Client,
-    parts: &[Cell],
-) -> Result<Option<Reading>, Error> {
-    client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    let read = read_in_transaction(inner, picked, client, parts).await;
-    // It read only: there is nothing to keep.
-    client.batch_execute("ROLLBACK").await?;
-    read
-}
-
-async fn read_in_transaction(
     inner: &Inner,
     picked: &Picked,
     client: &Client,
@@ -155,10 +117,7 @@ async fn read_in_transaction(
 /// Every column of a row but its payload.
 pub(super) async fn read_row(sql: &Sql<'_>, client: &Client, parts: &[Cell]) -> Result<Option<Row>, Error> {
     let names = sql.row_columns();
-    let selected: Vec<String> = names.iter().map(|name| sql.read(name)).collect();
-    let query =
-        format!("SELECT {} FROM {} WHERE {} LIMIT 1", selected.join(", "), sql.from(), key::find(sql, parts));
-    let found = rows(client, &query, &key::values(parts)).await?;
+    let found = rows(client, &sql.row(parts), &key::values(parts)).await?;
     let Some(row) = found.first() else { return Ok(None) };
     let mut columns = Vec::with_capacity(names.len());
     for (at, name) in names.iter().enumerate() {
@@ -181,12 +140,14 @@ pub(super) async fn payload(
     let sql = picked.sql(ENGINE);
     let bytes = match sql.held(column) {
         Held::Bytes => sql.quoted(column),
-        _ => format!("convert_to({}::text, 'UTF8')", sql.quoted(column)),
+        // As the session is told a text: in UTF-8, or whatever the bytes are where the database has no encoding.
+        _ => format!("textsend({}::text)", sql.quoted(column)),
     };
     let query = format!(
-        "SELECT octet_length({bytes})::int8, substr({bytes}, 1, {bytes_max}) FROM {} WHERE {} LIMIT 1",
+        "SELECT octet_length({bytes})::int8, substr({bytes}, 1, {bytes_max}) FROM {} WHERE {}{} LIMIT 1",
         sql.from(),
-        key::find(&sql, &item.parts)
+        key::find(&sql, &item.parts),
+        key::exact_first(&sql, &item.parts)
     );
     let read = async {
         let found = rows(lent.client(), &query, &key::values(&item.parts)).await?;

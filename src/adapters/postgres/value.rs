@@ -5,7 +5,7 @@ use crate::domain::cell::{Cell, hex};
 use bytes::BytesMut;
 use std::error::Error;
 use tokio_postgres::Row;
-use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{Format, FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 /// A value to bind.
 #[derive(Debug)]
@@ -18,7 +18,10 @@ impl ToSql for Bound {
             Cell::Integer(number) => number.to_string(),
             Cell::Real(number) => number.to_string(),
             Cell::Text(text) => text.clone(),
-            Cell::BadText(bytes) => String::from_utf8(bytes.clone())?,
+            Cell::BadText(bytes) => {
+                out.extend_from_slice(bytes);
+                return Ok(IsNull::No);
+            }
             Cell::Blob(bytes) => format!("\\x{}", hex(bytes)),
         };
         out.extend_from_slice(text.as_bytes());
@@ -42,10 +45,26 @@ pub(super) fn cell_at(row: &Row, at: usize, held: Held) -> Result<Cell, tokio_po
         Held::Integer => row.try_get::<_, Option<i64>>(at)?.map_or(Cell::Null, Cell::Integer),
         Held::Real => row.try_get::<_, Option<f64>>(at)?.map_or(Cell::Null, Cell::Real),
         Held::Bytes => row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(Cell::Null, Cell::Blob),
-        Held::Text | Held::Moment | Held::NaiveMoment | Held::Any => {
-            row.try_get::<_, Option<String>>(at)?.map_or(Cell::Null, Cell::Text)
+        Held::Text | Held::Word | Held::Moment | Held::NaiveMoment | Held::Any => {
+            row.try_get::<_, Option<Spelled>>(at)?.map_or(Cell::Null, |spelled| spelled.0)
         }
     })
+}
+
+/// A text. A database whose encoding is `SQL_ASCII` takes any bytes for one.
+struct Spelled(Cell);
+
+impl<'a> FromSql<'a> for Spelled {
+    fn from_sql(_type: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(match std::str::from_utf8(raw) {
+            Ok(text) => Cell::Text(text.to_owned()),
+            Err(_) => Cell::BadText(raw.to_vec()),
+        }))
+    }
+
+    fn accepts(of: &Type) -> bool {
+        <&str as FromSql>::accepts(of)
+    }
 }
 
 /// What a type holds.

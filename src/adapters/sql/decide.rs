@@ -35,7 +35,7 @@ pub fn plan(sql: &Sql<'_>, choice: Choice, change: &Change) -> Result<Vec<Planne
                 None => Err(Unsupported(format!("the row has no column for `{name}`"))),
             })
             .collect::<Result<_, _>>()?;
-        Ok(PlannedStatement { sql: spelled, parameters, rows: statement.rows })
+        Ok(PlannedStatement { sql: spelled, parameters, rows: statement.rows, why: statement.why.clone() })
     });
     kept.chain(own).collect()
 }
@@ -46,7 +46,7 @@ fn unchanged_sql(sql: &Sql<'_>) -> String {
         let (name, seen) = (sql.quoted(column), Mapping::seen_parameter(column));
         match (sql.engine, sql.held(column)) {
             // As the database spells it: every digit counts, and a type without equality has a spelling too.
-            (Engine::Postgres, Held::Text | Held::Moment | Held::NaiveMoment | Held::Any) => {
+            (Engine::Postgres, Held::Text | Held::Word | Held::Moment | Held::NaiveMoment | Held::Any) => {
                 format!("{name}::text IS NOT DISTINCT FROM {seen}")
             }
             _ => format!("{name} {} {seen}", sql.is()),
@@ -60,7 +60,9 @@ fn unchanged_sql(sql: &Sql<'_>) -> String {
     let mapping = sql.mapping;
     let parts: Vec<String> = match sql.engine {
         Engine::Postgres => {
-            mapping.key.iter().filter_map(found).chain(mapping.version.iter().map(same)).collect()
+            // One parameter has one type: a key that is part of the version too is compared as the key.
+            let others = mapping.version.iter().filter(|column| !mapping.key.contains(column));
+            mapping.key.iter().filter_map(found).chain(others.map(same)).collect()
         }
         Engine::Sqlite | Engine::Mysql => mapping.key.iter().chain(&mapping.version).map(same).collect(),
     };
@@ -86,12 +88,16 @@ fn value_of(sql: &Sql<'_>, parameter: &str, change: &Change) -> Option<Cell> {
             };
             Some(write_like(&like, time.format, time.zone, change.now))
         }
-        seen => change
-            .seen
-            .columns
-            .iter()
-            .find(|(name, _)| Mapping::seen_parameter(name) == seen)
-            .map(|(_, cell)| cell.clone()),
+        // The preset's own columns come first: another one's name may become the same parameter.
+        seen => match compared(sql.mapping).find(|column| Mapping::seen_parameter(column) == seen) {
+            Some(column) => column_of(&change.seen, column).cloned(),
+            None => change
+                .seen
+                .columns
+                .iter()
+                .find(|(name, _)| Mapping::seen_parameter(name) == seen)
+                .map(|(_, cell)| cell.clone()),
+        },
     }
 }
 
@@ -101,10 +107,19 @@ const RELEASED: &str = "released for retry by unstuck ";
 const NATIVE_SAMPLE: &str = "2026-01-01 00:00:00.000000";
 
 fn column_of<'a>(row: &'a Row, column: &str) -> Option<&'a Cell> {
-    row.columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(column)).map(|(_, cell)| cell)
+    let exactly = row.columns.iter().find(|(name, _)| &**name == column);
+    let found = exactly.or_else(|| row.columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(column)));
+    found.map(|(_, cell)| cell)
+}
+
+/// The columns that a decision is compared by.
+fn compared(mapping: &Mapping) -> impl Iterator<Item = &String> {
+    mapping.key.iter().chain(&mapping.version)
 }
 
 /// Whether a row is as it was seen, value by value on the key and every version column.
 pub fn is_as_seen(mapping: &Mapping, row: &Row, seen: &Row) -> bool {
-    mapping.key.iter().chain(&mapping.version).all(|column| column_of(row, column) == column_of(seen, column))
+    // A column that is in neither was not compared.
+    compared(mapping)
+        .all(|column| column_of(row, column).is_some_and(|cell| Some(cell) == column_of(seen, column)))
 }

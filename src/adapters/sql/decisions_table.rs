@@ -36,7 +36,7 @@ pub fn insert(engine: Engine, table: &str, choice: Choice, change: &Change) -> P
     let (into, from) = (columns.join(", "), places.join(", "));
     let sql = format!("INSERT INTO {} ({into}) VALUES ({from})", quoted(engine, table));
     let parameters = places.into_iter().zip(values.map(Cell::Text)).collect();
-    PlannedStatement { sql, parameters, rows: Rows::exactly(1) }
+    PlannedStatement { sql, parameters, rows: Rows::exactly(1), why: None }
 }
 
 /// What is wrong with a table that should take decisions, and what to do; `None` where it is as it must be. `columns` are

@@ -16,8 +16,13 @@ pub fn find(sql: &Sql<'_>, parts: &[Cell]) -> String {
             // Compared twice: once as the column does, so that its index is used, and once byte by byte, because a column
             // that does not mind case may hold both `A-1` and `a-1`.
             (Engine::Sqlite, _) => format!("{name} IS :k{at} AND {name} IS (:k{at} COLLATE BINARY)"),
-            (Engine::Mysql, Held::Text) => {
-                format!("{name} <=> :k{at} AND CAST({name} AS BINARY) <=> CAST(:k{at} AS BINARY)")
+            (Engine::Mysql, Held::Text) => format!(
+                "{name} <=> :k{at} AND CAST({} AS BINARY) <=> CAST(:k{at} AS BINARY)",
+                sql.in_utf8(column)
+            ),
+            // A number beyond ours is a text here, which would be compared as a rounded one.
+            (Engine::Mysql, Held::Integer) if matches!(part, Cell::Text(_)) => {
+                format!("{name} <=> CAST(:k{at} AS UNSIGNED)")
             }
             (Engine::Mysql, _) => format!("{name} <=> :k{at}"),
             (Engine::Postgres, _) if part.is_null() => format!("{name} IS NULL"),
@@ -27,9 +32,25 @@ pub fn find(sql: &Sql<'_>, parts: &[Cell]) -> String {
     each.collect::<Vec<_>>().join(" AND ")
 }
 
-/// The values of a key by the names that [`find`] gives them.
+/// Of rows whose keys PostgreSQL calls equal (a collation or a type may mind no case), the one that is written so first.
+pub fn exact_first(sql: &Sql<'_>, parts: &[Cell]) -> String {
+    let each = sql.mapping.key.iter().zip(parts).enumerate().filter_map(|(at, (column, part))| {
+        let is_text = sql.engine == Engine::Postgres
+            && sql.held(column) == Held::Text
+            && matches!(part, Cell::Text(_) | Cell::BadText(_));
+        is_text.then(|| format!("{}::text COLLATE \"C\" = :x{}::text DESC", sql.quoted(column), at + 1))
+    });
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { String::new() } else { format!(" ORDER BY {}", each.join(", ")) }
+}
+
+/// The values of a key by the names that [`find`] and [`exact_first`] give them: those of one must not share a type with
+/// those of the other.
 pub fn values(parts: &[Cell]) -> Vec<(String, Cell)> {
-    parts.iter().enumerate().map(|(at, part)| (format!(":k{}", at + 1), part.clone())).collect()
+    let named = |letter: char| {
+        parts.iter().enumerate().map(move |(at, part)| (format!(":{letter}{}", at + 1), part.clone()))
+    };
+    named('k').chain(named('x')).collect()
 }
 
 /// Everything that a typed key can mean: each part as whatever its column may hold, and a composite one split at any `/`.
@@ -39,7 +60,7 @@ pub fn meanings(sql: &Sql<'_>, key: &str) -> Vec<Vec<Cell>> {
     for texts in splits(key, held.len()) {
         let mut parts: Vec<Vec<Cell>> = vec![Vec::new()];
         for (text, held) in texts.into_iter().zip(&held) {
-            let ways = ways_of(text, *held);
+            let ways = ways_of(sql.engine, text, *held);
             parts = parts
                 .into_iter()
                 .flat_map(|before| {
@@ -71,14 +92,20 @@ fn splits(text: &str, parts_count: usize) -> Vec<Vec<&str>> {
 }
 
 /// What one part of a typed key can be in a column that holds such values.
-fn ways_of(text: &str, held: Held) -> Vec<Cell> {
+fn ways_of(engine: Engine, text: &str, held: Held) -> Vec<Cell> {
     let mut ways = all_ways_of(text);
     ways.retain(|way| match (held, way) {
         (Held::Any, _) | (_, Cell::Null) => true,
+        // Beyond ours are the larger half of the numbers without a sign.
+        (Held::Integer, Cell::Text(digits)) => {
+            digits.parse::<i64>().is_err() && digits.parse::<u64>().is_ok()
+        }
         (Held::Integer, way) => matches!(way, Cell::Integer(_)),
         (Held::Real, way) => matches!(way, Cell::Integer(_) | Cell::Real(_)),
         (Held::Bytes, way) => matches!(way, Cell::Blob(_)),
-        (Held::Text | Held::Moment | Held::NaiveMoment, way) => matches!(way, Cell::Text(_)),
+        // A PostgreSQL database may be told to take any bytes for text.
+        (Held::Text, Cell::BadText(_)) => engine == Engine::Postgres,
+        (Held::Text | Held::Word | Held::Moment | Held::NaiveMoment, way) => matches!(way, Cell::Text(_)),
     });
     ways
 }

@@ -5,6 +5,7 @@ mod decide;
 pub mod decisions_table;
 pub mod health;
 pub mod key;
+mod pages;
 mod pick;
 mod queries;
 mod rows;
@@ -14,8 +15,9 @@ mod to_its_end;
 
 pub use address::Address;
 pub use decide::{is_as_seen, plan};
+pub use pages::whole_page;
 pub use pick::{Known, Picked, pick};
 pub use rows::{Named, item_of, state_of};
-pub use spell::{Column, Held, PREFILTER_SLACK, Sql, quoted};
+pub use spell::{Column, Held, Sql, quoted};
 pub use times::young_sql;
 pub use to_its_end::to_its_end;

@@ -2,6 +2,7 @@
 
 use super::times::young_sql;
 use crate::domain::item::State;
+use crate::ports::source::Wanted;
 use crate::preset::source::{Condition, Engine, LeaseColumns, Literal, Mapping, TimeColumn};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 const ERROR_END_CHARS: usize = 8_000;
 /// How much younger than the policy's limit the rows are that the database begins to hand out: pure code decides on the
 /// exact edge.
-pub const PREFILTER_SLACK: TimeDelta = TimeDelta::seconds(10);
+const PREFILTER_SLACK: TimeDelta = TimeDelta::seconds(10);
 
 /// What a column holds, as far as it changes how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub enum Held {
     NaiveMoment,
     /// Anything else, read as the database spells it.
     Text,
+    /// One word of a list, which the database sorts by its place in the list and compares by its letters.
+    Word,
     /// Anything: each value tells for itself, as in SQLite.
     Any,
 }
@@ -38,6 +41,8 @@ pub struct Column {
     pub name: Arc<str>,
     /// What it holds.
     pub held: Held,
+    /// Whether it may be NULL, as far as the database tells.
+    pub may_be_null: bool,
 }
 
 /// A mapping, spelled for an engine.
@@ -94,8 +99,30 @@ impl Sql<'_> {
 
     /// What a column holds.
     pub fn held(&self, column: &str) -> Held {
-        let known = self.columns.iter().find(|known| known.name.eq_ignore_ascii_case(column));
-        known.map_or(Held::Any, |known| known.held)
+        self.known(column).map_or(Held::Any, |known| known.held)
+    }
+
+    /// A column of what is read. PostgreSQL tells names apart by case; where the engine does not, only one can be there.
+    fn known(&self, column: &str) -> Option<&Column> {
+        let exactly = self.columns.iter().find(|known| &*known.name == column);
+        exactly.or_else(|| self.columns.iter().find(|known| known.name.eq_ignore_ascii_case(column)))
+    }
+
+    /// Whether a column may be NULL.
+    pub fn may_be_null(&self, column: &str) -> bool {
+        self.known(column).is_none_or(|known| known.may_be_null)
+    }
+
+    /// A column as it is sorted by: in the order that comparing it gives.
+    pub fn sorted(&self, column: &str) -> String {
+        let name = self.quoted(column);
+        if self.held(column) == Held::Word { format!("CAST({name} AS CHAR)") } else { name }
+    }
+
+    /// A text column of MySQL in the encoding that we read, whatever its own is; anything else as it is.
+    pub fn in_utf8(&self, column: &str) -> String {
+        let name = self.quoted(column);
+        if self.held(column) == Held::Bytes { name } else { format!("CONVERT({name} USING utf8mb4)") }
     }
 
     /// A column as it is read: at full precision, and in a spelling that compares equal to itself.
@@ -162,8 +189,16 @@ impl Sql<'_> {
         format!("CASE {} END", branches.join(" "))
     }
 
+    /// Rows that are wanted.
+    pub fn wanted(&self, wanted: &Wanted, now: DateTime<Utc>) -> String {
+        if wanted.every_item {
+            return "1 = 1".to_owned();
+        }
+        self.candidates(now - wanted.running_older_than + PREFILTER_SLACK, now)
+    }
+
     /// Rows that may be findings. Each rule stands on its own so that an index on the status can be used.
-    pub fn candidates(&self, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    fn candidates(&self, cutoff: DateTime<Utc>, now: DateTime<Utc>) -> String {
         let branches: Vec<String> = self
             .mapping
             .states
@@ -212,19 +247,22 @@ impl Sql<'_> {
                  ELSE substr({name}, 1, {end}) END"
             ),
             Engine::Postgres => {
-                let text = self.read(column);
                 if self.held(column) == Held::Bytes {
-                    return format!("substr({text}, 1, {limit})");
+                    return format!("substr({name}, 1, {limit})");
                 }
+                let text = format!("{name}::text");
                 format!(
                     "CASE WHEN octet_length({text}) <= {limit} THEN {text} \
                      ELSE left({text}, {end}) || E'\\n[cut]\\n' || right({text}, {end}) END"
                 )
             }
-            Engine::Mysql => format!(
-                "CASE WHEN octet_length({name}) <= {limit} THEN {name} \
-                 ELSE concat(left({name}, {end}), char(10 USING utf8mb4), '[cut]', char(10 USING utf8mb4), right({name}, {end})) END"
-            ),
+            Engine::Mysql => {
+                let text = self.in_utf8(column);
+                format!(
+                    "CASE WHEN octet_length({text}) <= {limit} THEN {text} \
+                     ELSE concat(left({text}, {end}), '\n[cut]\n', right({text}, {end})) END"
+                )
+            }
         }
     }
 
@@ -252,6 +290,12 @@ impl Sql<'_> {
         expressions
             .push(mapping.error.as_deref().map_or_else(|| "NULL".to_owned(), |column| self.error(column)));
         expressions.push(self.state());
+        if self.engine == Engine::Postgres {
+            // `"k"::text` would be called `k` as the column is, and sorted by in its place.
+            for (at, expression) in expressions.iter_mut().enumerate() {
+                expression.push_str(&format!(" AS \"unstuck {at}\""));
+            }
+        }
         (names, expressions.join(", "))
     }
 

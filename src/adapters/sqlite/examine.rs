@@ -68,7 +68,8 @@ fn statuses_line(picked: &Picked, connection: &Connection) -> Examined {
 }
 
 fn times_line(inner: &Inner, connection: &Connection) -> Examined {
-    let wanted = Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000 };
+    let wanted =
+        Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000, every_item: false };
     match scan(inner, connection, &wanted, None) {
         Err(fault) => bad("times", &fault),
         Ok(page) => health::times(&page),

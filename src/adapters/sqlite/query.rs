@@ -4,9 +4,7 @@ use super::Inner;
 use super::cells::{bindable, cell_of};
 use super::detect::{columns_of, tables_named};
 use super::fault::{fault_of, fault_of_sql};
-use crate::adapters::sql::{
-    Column, Held, Named, PREFILTER_SLACK, Picked, Sql, decisions_table, item_of, key, pick, state_of,
-};
+use crate::adapters::sql::{Column, Held, Named, Picked, Sql, decisions_table, item_of, key, pick, state_of};
 use crate::domain::cell::Cell;
 use crate::domain::item::{ItemKey, Row, State};
 use crate::domain::text::clean;
@@ -44,7 +42,7 @@ pub(super) fn look(inner: &Inner, connection: &Connection) -> Result<Arc<Picked>
             "Name the right table in the configuration; `unstuck doctor` lists those there are.",
         );
     };
-    let column = |name: &str| Column { name: name.into(), held: Held::Any };
+    let column = |name: &str| Column { name: name.into(), held: Held::Any, may_be_null: true };
     let mut picked =
         Picked { columns: table.columns.iter().map(|(name, _)| column(name)).collect(), mapping };
     if picked.mapping.select.is_some() {
@@ -78,10 +76,9 @@ pub(super) fn scan(
     let read = || -> rusqlite::Result<Page> {
         let (sql, name) = (picked.sql(Engine::Sqlite), &inner.known.facts().name);
         let source_now = clock_of(connection)?;
-        let cutoff = source_now - wanted.running_older_than + PREFILTER_SLACK;
         let (names, _) = sql.selection();
         let row_number = row_number_of(connection, &sql);
-        let query = scan_sql(&sql, row_number, (cutoff, source_now), wanted.page_items_max);
+        let query = scan_sql(&sql, row_number, wanted, source_now);
         let mut statement = connection.prepare(&query)?;
         let (from, to) = match after {
             Some(Cursor::Rows { from, to }) => (*from, *to),
@@ -155,11 +152,12 @@ fn divide(lowest: i64, highest: i64, parts_max: usize) -> Vec<Option<Cursor>> {
 pub(super) fn scan_sql(
     sql: &Sql<'_>,
     row_number: Option<&str>,
-    (cutoff, now): (DateTime<Utc>, DateTime<Utc>),
-    page_items_max: usize,
+    wanted: &Wanted,
+    now: DateTime<Utc>,
 ) -> String {
     let (_, selected) = sql.selection();
-    let (candidates, from) = (sql.candidates(cutoff, now), sql.from());
+    let (candidates, from) = (sql.wanted(wanted, now), sql.from());
+    let page_items_max = wanted.page_items_max;
     match row_number {
         Some(number) => format!(
             "SELECT {number}, {selected} FROM {from} WHERE {number} BETWEEN ?1 AND ?2 AND ({candidates}) \

@@ -257,6 +257,7 @@ pub fn prepared(found: &Found, choice: Choice, verdict: Verdict) -> Prepared {
             (":seen_status".to_owned(), Cell::Text(found.finding.item.status.to_string())),
         ],
         rows: crate::ports::source::Rows::exactly(1),
+        why: None,
     };
     Prepared {
         found: found.clone(),

@@ -107,6 +107,10 @@ fn asked(evidence: &Evidence, lines: &mut Lines) {
     let told =
         format!("{} at {}, took {} ms", clean_cut(&evidence.check, 60), stamp(evidence.at), evidence.took_ms);
     lines.fact("asked", &told);
+    if let Some(listing) = &evidence.listing {
+        let (effects, pages, began) = (listing.effects, listing.pages, stamp(listing.began));
+        lines.fact("from a list", &format!("{effects} effects on {pages} pages, begun at {began}"));
+    }
     for request in &evidence.asked {
         lines.fact("request", &format!("{} {}", clean_cut(&request.method, 8), shown::line(&request.url)));
         for one in &request.tries {

@@ -34,6 +34,13 @@ impl BodyTemplate {
         self.0.render(fields)
     }
 
+    /// Every name that its templates use.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        self.0.collect_names(&mut names);
+        names
+    }
+
     /// Whether one of its templates contains this text.
     pub fn mentions(&self, text: &str) -> bool {
         self.0.mentions(text)
@@ -69,6 +76,15 @@ impl Part {
                 Value::Object(rendered.collect::<Result<Map<_, _>, String>>()?)
             }
         })
+    }
+
+    fn collect_names(&self, names: &mut Vec<String>) {
+        match self {
+            Self::Text(template) => names.extend(template.names()),
+            Self::Fixed(_) => {}
+            Self::List(parts) => parts.iter().for_each(|part| part.collect_names(names)),
+            Self::Object(parts) => parts.iter().for_each(|(_, part)| part.collect_names(names)),
+        }
     }
 
     fn mentions(&self, text: &str) -> bool {

@@ -1,6 +1,7 @@
 //! From what a file says to what the program uses: small checks, one sentence each.
 
 mod effects;
+mod listing;
 mod paging;
 mod request;
 
@@ -23,13 +24,15 @@ struct At<'names> {
     preset: &'names str,
     operation: Option<&'names str>,
     variables: &'names BTreeMap<String, String>,
+    /// What stands before the field's name, within an operation.
+    part: &'static str,
 }
 
 impl At<'_> {
     /// A message: preset, operation, field, and what is wrong with it.
     fn wrong(self, field: &str, sentence: impl AsRef<str>) -> String {
         let operation = self.operation.map(|name| format!(", operation `{name}`")).unwrap_or_default();
-        format!("provider preset `{}`{operation}, `{field}`: {}", self.preset, sentence.as_ref())
+        format!("provider preset `{}`{operation}, `{}{field}`: {}", self.preset, self.part, sentence.as_ref())
     }
 
     fn needed<T>(self, field: &str, value: Option<T>) -> Result<T, String> {
@@ -79,7 +82,7 @@ impl At<'_> {
 
 /// Checks a whole preset.
 pub(super) fn preset(file: &PresetFile) -> Result<ProviderPreset, String> {
-    let at = At { preset: &file.name, operation: None, variables: &file.variables };
+    let at = At { preset: &file.name, operation: None, variables: &file.variables, part: "" };
     let FileType::Provider = file.kind;
     name(at, "name", &file.name)?;
     if file.operations.is_empty() {
@@ -193,7 +196,8 @@ fn limits(at: At<'_>, file: &LimitsFile) -> Result<Limits, String> {
 fn operation(at: At<'_>, name: &str, file: &OperationFile) -> Result<Operation, String> {
     let key_ttl = file.key_ttl.as_deref().map(|text| at.duration("key_ttl", text)).transpose()?;
     let (how, settle, lookback) = if let Some(why) = &file.unanswerable {
-        let asks = file.path.is_some() || file.effects.is_some() || file.paging.is_some();
+        let asks =
+            file.path.is_some() || file.effects.is_some() || file.paging.is_some() || file.listing.is_some();
         if why.trim().is_empty() || asks {
             return Err(
                 at.wrong("unanswerable", "it says why nobody can be asked, and nothing says how to ask")
@@ -211,6 +215,11 @@ fn operation(at: At<'_>, name: &str, file: &OperationFile) -> Result<Operation, 
         clocks: Clocks { settle, lookback: lookback.span(), key_ttl },
         pace_per_second: at.pace(file.pace_per_second)?,
         in_flight_max: at.at_least_one("in_flight_max", file.in_flight_max)?,
+        listing: file
+            .listing
+            .as_ref()
+            .map(|own| listing::listing(at, file, own).map(Box::new))
+            .transpose()?,
         how,
     })
 }

@@ -82,7 +82,7 @@ pub(super) struct LimitsFile {
     pub check_seconds_max: Option<f64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OperationFile {
     pub title: Option<String>,
@@ -113,6 +113,42 @@ pub(super) struct OperationFile {
     pub effects: Option<EffectsFile>,
     pub statuses: Option<StatusesFile>,
     pub paging: Option<PagingFile>,
+    pub listing: Option<ListingFile>,
+}
+
+/// What a listing says otherwise than its operation.
+#[derive(Debug, Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListingFile {
+    pub method: Option<MethodFile>,
+    #[serde(default)]
+    pub read_only_post: bool,
+    pub read_only_reason: Option<String>,
+    pub path: Option<String>,
+    #[serde(default)]
+    pub query: BTreeMap<String, String>,
+    #[serde(default)]
+    pub window: BTreeMap<String, String>,
+    pub window_margin: Option<String>,
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    pub body: Option<toml::Table>,
+    pub success: Option<Vec<TestFile>>,
+    pub effects: Option<EffectsFile>,
+    pub statuses: Option<StatusesFile>,
+    pub paging: Option<PagingFile>,
+    pub page_items: Option<usize>,
+    pub order: Option<OrderFile>,
+    pub pages_max: Option<usize>,
+    pub seconds_max: Option<f64>,
+    pub bytes_max: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OrderFile {
+    NewestFirst,
+    OldestFirst,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +169,7 @@ pub(super) enum AbsenceFile {
     Never,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TestFile {
     pub path: String,
@@ -141,7 +177,7 @@ pub(super) struct TestFile {
     pub equals: Option<toml::Value>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the file")]
 pub(super) struct EffectsFile {
@@ -183,7 +219,7 @@ pub(super) enum TimeFormatFile {
     Rfc2822,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusesFile {
     #[serde(default)]
@@ -194,7 +230,7 @@ pub(super) struct StatusesFile {
     pub failed: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PagingFile {
     pub kind: PagingKind,

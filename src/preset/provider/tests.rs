@@ -6,6 +6,8 @@ use chrono::TimeDelta;
 use pretty_assertions::assert_eq;
 use rstest::rstest;
 
+mod listing;
+
 fn ledger() -> ProviderPreset {
     ProviderPreset::parse(built_in_text("ledger").unwrap()).unwrap()
 }

@@ -237,6 +237,8 @@ pub struct WritingFile {
 pub struct StatementFile {
     sql: String,
     rows: RowsFile,
+    /// What it means where another count of rows than that is met, in a sentence.
+    why: Option<String>,
 }
 
 /// How many rows: so many, or from so many to so many.

@@ -264,6 +264,8 @@ pub struct Statement {
     pub sql: String,
     /// How many rows it must change, or return.
     pub rows: Rows,
+    /// What it means where that count is not met.
+    pub why: Option<String>,
 }
 
 impl Mapping {

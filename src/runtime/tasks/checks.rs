@@ -2,8 +2,9 @@
 
 use super::Outlet;
 use crate::console::message::{CheckMessage, Message};
+use crate::domain::plan::Wish;
 use crate::ports::record::RecordFault;
-use crate::workflow::sweep::{Answered, CHECKS_RECORDED_AT_ONCE_MAX, answers, record_batch};
+use crate::workflow::sweep::{Answered, CHECKS_RECORDED_AT_ONCE_MAX, answers, plan_all, record_batch};
 use crate::workflow::{Desk, Found};
 use futures_util::StreamExt;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ const UNRECORDED_MAX: usize = 256;
 pub(super) async fn ask(outlet: Outlet, run: u64, found: Vec<Arc<Found>>, cancel: CancellationToken) {
     let (to_record, answered) = mpsc::channel(UNRECORDED_MAX);
     let asking = async {
-        let mut answers = answers(&outlet.desk, found);
+        let mut answers = answers(&outlet.desk, plan_all(&outlet.desk, found, Wish::Cheapest));
         while let Some(Some((found, checked))) = cancel.run_until_cancelled(answers.next()).await {
             // To the record first: an answer that was shown is one that is recorded. The recorder outlives the asking.
             let _recorder_is_gone = to_record.send((Arc::clone(&found), Arc::clone(&checked))).await;

@@ -4,13 +4,15 @@ use super::{Script, evidence, item_of, now, row, stuck_row};
 use crate::domain::audit::{Entry, Event, GENESIS, NewEntry};
 use crate::domain::cell::Cell;
 use crate::domain::decision::Choice;
-use crate::domain::evidence::{Answer, Clocks, Fault, FaultKind};
+use crate::domain::evidence::{Answer, Clocks, Evidence, Fault, FaultKind};
 use crate::domain::item::{ItemKey, Row, State};
+use crate::domain::listing::{ListedEffect, Listing};
 use crate::domain::moment::stamp;
+use crate::domain::plan::ListingFacts;
 use crate::domain::proposal::IdEnding;
 use crate::ports::clock::Clock;
 use crate::ports::escalation::{Escalation, Notice};
-use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
+use crate::ports::provider::{Listed, Provider, ProviderFacts, Question, Told, Window};
 use crate::ports::record::{Once, Record, RecordFault};
 use crate::ports::source::{
     Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Rows,
@@ -174,6 +176,7 @@ impl Source for FakeSource {
             sql: sql.to_owned(),
             parameters: seen.chain([now]).collect(),
             rows: Rows::exactly(1),
+            why: None,
         }])
     }
 
@@ -444,8 +447,15 @@ impl FakeProvider {
             place: "memory".to_owned(),
             clocks: Clocks { settle, lookback: None, key_ttl: None },
             in_flight_max: 3,
+            interval: std::time::Duration::ZERO,
+            listing: None,
         };
         Self { script, facts, answers }
+    }
+
+    pub(super) fn can_be_listed(&mut self) {
+        let listing_max = std::time::Duration::from_mins(15);
+        self.facts.listing = Some(ListingFacts { page_items: 100, pages_max: 1_000, listing_max });
     }
 }
 
@@ -467,6 +477,25 @@ impl Provider for FakeProvider {
         let nothing = Answer::Complete { effects: Vec::new(), seen_from: None };
         let answer = self.answers.lock().unwrap().get(&question.reference).cloned().unwrap_or(nothing);
         Told { answer, evidence }
+    }
+
+    async fn list(&self, window: &Window) -> Listed {
+        let call = self.script.begin("provider.list", &format!("{:?}", window.from)).await;
+        let evidence = Some(Evidence { reference: None, hash: "listing".to_owned(), ..evidence("") });
+        if call.fails_before() || call.fails_after().await {
+            let fault = Fault::new(FaultKind::ServerError, "page 2: 500");
+            return Listed { outcome: Err(fault), evidence };
+        }
+        let mut listing = Listing::new(None);
+        for (reference, answer) in self.answers.lock().unwrap().iter() {
+            let Answer::Complete { effects, .. } = answer else { continue };
+            for effect in effects {
+                let references = vec![reference.clone()];
+                let (id, read) = (effect.id.clone(), Ok(effect.clone()));
+                listing.keep(ListedEffect { id, references, page: 0, read }).unwrap();
+            }
+        }
+        Listed { outcome: Ok(listing), evidence }
     }
 }
 

@@ -15,15 +15,14 @@ pub mod propose;
 mod write;
 
 use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permitted, Reason, Ruling};
-use crate::domain::finding::{Finding, FindingKind};
-use crate::domain::item::{Item, ItemKey, Row, State};
+use crate::domain::item::{Item, ItemKey, Row};
 use crate::domain::permission::{Permission, permission};
 use crate::domain::verdict::Verdict;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Change, LateWriter, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::{Checked, check};
 use crate::workflow::desk::Desk;
-use crate::workflow::scan::{Found, complete, sort_out};
+use crate::workflow::scan::{Found, asked_about, complete, sort_out};
 use chrono::{DateTime, TimeDelta, Utc};
 pub(crate) use entries::outcome_json;
 pub use entries::{masked_row, masked_statements};
@@ -448,20 +447,6 @@ pub async fn look_up(desk: &Desk, source_name: &str, key: &str) -> Result<Option
     let found =
         complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?;
     Ok(Some((found, is_finding)))
-}
-
-/// An item that is no finding by its row: the question is whether its effect was lost.
-fn asked_about(item: Item, now: DateTime<Utc>) -> Finding {
-    let since = item.times.updated.known().or(item.times.created.known());
-    Finding {
-        kind: FindingKind::Lost,
-        error: None,
-        since,
-        age: since.map(|since| (now - since).max(TimeDelta::zero())),
-        held: item.state == State::Running,
-        notes: Vec::new(),
-        item,
-    }
 }
 
 /// Puts on record that an operator looked at hidden fields.

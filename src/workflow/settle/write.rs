@@ -121,7 +121,7 @@ async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> (Outcome,
         }
     }
     let outcome = match grounds.source.apply(intended.draft().choice, &grounds.change).await {
-        Ok(applied) => outcome_of(applied),
+        Ok(applied) => outcome_of(applied, &grounds.statements),
         Err(fault) if fault.may_have_written => read_back(desk, intended, grounds, &fault).await,
         Err(fault) => Outcome::Failed { why: format!("nothing was written: {}", fault.what) },
     };
@@ -134,7 +134,7 @@ async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> (Outcome,
     }
 }
 
-fn outcome_of(applied: Applied) -> Outcome {
+fn outcome_of(applied: Applied, planned: &[PlannedStatement]) -> Outcome {
     match applied {
         Applied::Written { before, after } => Outcome::Applied { before, after },
         Applied::Changed(now) => Outcome::Refused {
@@ -145,11 +145,17 @@ fn outcome_of(applied: Applied) -> Outcome {
             },
             now,
         },
-        Applied::WrongCount { statement, expected, found } => Outcome::Failed {
-            why: format!(
-                "nothing was written: statement {statement} would have changed {found} rows and must change {expected}"
-            ),
-        },
+        Applied::WrongCount { statement, expected, found } => {
+            let meaning = statement.checked_sub(1).and_then(|at| planned.get(at)?.why.as_deref());
+            Outcome::Failed {
+                why: match meaning {
+                    Some(meaning) => format!("nothing was written: {meaning}"),
+                    None => format!(
+                        "nothing was written: statement {statement} would have changed {found} rows and must change {expected}"
+                    ),
+                },
+            }
+        }
     }
 }
 

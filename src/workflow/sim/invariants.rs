@@ -128,7 +128,7 @@ impl Checker {
                 }
                 Event::Applied | Event::Refused | Event::Failed => self.ended(sim, event, &entry, &body)?,
                 Event::Checked => check_answer(sim, &body, None)?,
-                Event::DryRun | Event::Unmasked => {}
+                Event::Listed | Event::DryRun | Event::Unmasked => {}
             }
             told.push((event, body));
             self.seen.push(entry);
@@ -210,6 +210,7 @@ impl Checker {
                 | Event::Intended
                 | Event::Withdrawn
                 | Event::Lapsed
+                | Event::Listed
                 | Event::DryRun
                 | Event::Unmasked,
                 _,

@@ -189,7 +189,7 @@ impl Source for SimSource {
             }
         };
         let parameters = if sql.starts_with("DELETE") { seen.collect() } else { seen.chain([now]).collect() };
-        Ok(vec![PlannedStatement { sql: sql.to_owned(), parameters, rows: Rows::exactly(1) }])
+        Ok(vec![PlannedStatement { sql: sql.to_owned(), parameters, rows: Rows::exactly(1), why: None }])
     }
 
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
@@ -239,6 +239,8 @@ impl SimProvider {
                 key_ttl: Some(key_ttl),
             },
             in_flight_max: 2,
+            interval: std::time::Duration::ZERO,
+            listing: None,
         };
         Self { process, facts }
     }
@@ -292,6 +294,7 @@ impl Provider for SimProvider {
             took_ms: 1,
             asked: Vec::new(),
             hash: number.to_string(),
+            listing: None,
             bodies: Vec::new(),
         };
         Told { answer, evidence }

@@ -2,6 +2,7 @@
 
 mod faults;
 mod format;
+mod listing;
 mod paging;
 mod server;
 mod settings;

@@ -1,4 +1,4 @@
-//! Every key that is listed can be typed, and means that row alone.
+//! Every key that is listed can be typed, whatever the type of its value, and means that row alone.
 
 use super::*;
 use crate::ports::source::SourceFaultKind;

@@ -1,4 +1,4 @@
-//! Sizes: what is large is cut in the database, and a list never reads it.
+//! Sizes: values as large as a file holds are cut in the database, whatever their type.
 
 use super::*;
 use crate::domain::item::LastError;
@@ -32,15 +32,6 @@ async fn a_payload_is_cut_and_its_whole_size_told(
     assert_eq!(read.row.get("p"), None, "nor does the row that a decision is compared with");
 }
 
-#[tokio::test]
-async fn no_payload_is_read_where_none_is_kept_or_the_item_is_gone() {
-    let file = File::with("CREATE TABLE t (k, s, p); INSERT INTO t VALUES (1, 'failed', 'x')");
-    let key = scan_all(&file.mapped(""), &everything()).await[0].key.clone();
-    assert_eq!(file.mapped("").payload(&key, SHOWN).await.unwrap(), None);
-    file.connect().execute_batch("DELETE FROM t").unwrap();
-    assert_eq!(file.mapped("payload = \"p\"").payload(&key, SHOWN).await.unwrap(), None);
-}
-
 #[rstest]
 #[case::text("'first' || printf('%.50000000c', 'x') || 'timed out'", "first", "timed out")]
 #[case::bytes("zeroblob(50000000)", "x'0000", "00'")]
@@ -52,14 +43,4 @@ async fn a_huge_error_keeps_its_ends(#[case] value: &str, #[case] begins: &str, 
     let LastError::Text(error) = &items[0].last_error else { panic!("{:?}", items[0].last_error) };
     assert!(error.starts_with(begins) && error.ends_with(ends), "{error:.20}");
     assert!(error.len() < 20_000, "{} bytes", error.len());
-}
-
-#[tokio::test]
-async fn an_error_of_the_limit_is_whole() {
-    let file = File::with(&format!(
-        "{TABLES} INSERT INTO jobs VALUES ('a','failed','x',printf('%.16000c', 'y')),('b','failed','x',printf('%.16001c', 'y'))"
-    ));
-    let items = scan_all(&file.preset("jobs"), &everything()).await;
-    let lengths: Vec<_> = items.iter().map(|item| item.last_error.text().unwrap().len()).collect();
-    assert_eq!(lengths, [16_000, 16_000 + "\n[cut]\n".len()]);
 }

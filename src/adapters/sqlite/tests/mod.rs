@@ -1,7 +1,6 @@
-//! The adapter over real files in a temporary folder.
+//! What is about SQLite files alone; what every source must do is in the suite beside the adapters.
 
 mod apply;
-mod decisions_table;
 mod faults;
 mod keys;
 mod large;
@@ -10,7 +9,6 @@ mod paging;
 mod plans;
 mod prefilter;
 mod scan;
-mod times;
 
 use super::SqliteSource;
 use crate::adapters::sql::quoted;
@@ -19,11 +17,10 @@ use crate::domain::item::Item;
 use crate::ports::source::{Change, Reading, Source, SourceFault, Wanted};
 use crate::preset::catalogue::Catalogue;
 use crate::preset::source::file::SourceFile;
-use crate::preset::source::{Engine, Mapping, SourcePreset};
+use crate::preset::source::{Engine, SourcePreset};
 use chrono::{DateTime, TimeDelta, Utc};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -90,20 +87,13 @@ fn mapping(text: &str) -> SourcePreset {
     SourceFile::parse("mapping", text).unwrap().check().unwrap()
 }
 
-/// A preset's only shape, changed.
-fn changed(preset: &SourcePreset, change: impl FnOnce(&mut Mapping)) -> SourcePreset {
-    let mut mapping = (*preset.variants[0]).clone();
-    change(&mut mapping);
-    SourcePreset { variants: vec![Arc::new(mapping)], ..preset.clone() }
-}
-
 /// Everything that may be a finding, whatever its age.
 fn everything() -> Wanted {
-    Wanted { running_older_than: TimeDelta::zero(), page_items_max: 1_000 }
+    Wanted { running_older_than: TimeDelta::zero(), page_items_max: 1_000, every_item: false }
 }
 
 fn older_than(span: TimeDelta) -> Wanted {
-    Wanted { running_older_than: span, page_items_max: 1_000 }
+    Wanted { running_older_than: span, page_items_max: 1_000, every_item: false }
 }
 
 /// All pages of a scan.
@@ -178,9 +168,4 @@ fn dump(path: &Path, table: &str) -> Vec<String> {
         Ok(crate::domain::text::escape_bytes(bytes))
     });
     rows.unwrap().collect::<Result<_, _>>().unwrap()
-}
-
-fn cell_named(item: &Item, name: &str) -> Cell {
-    let found = item.fields.iter().find(|(known, _): &&(Arc<str>, Cell)| &**known == name);
-    found.map(|(_, cell)| cell.clone()).unwrap()
 }

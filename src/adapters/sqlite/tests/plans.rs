@@ -9,8 +9,8 @@ fn plan_of(file: &File, source: &SqliteSource) -> String {
     let sql = crate::adapters::sqlite::query::scan_sql(
         &source.inner.known.picked().unwrap().sql(Engine::Sqlite),
         Some("rowid"),
-        (now() - TimeDelta::minutes(30), now()),
-        5_000,
+        &older_than(TimeDelta::minutes(30)),
+        now(),
     );
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let lines = statement.query_map([i64::MIN, i64::MAX], |row| row.get::<_, String>(3)).unwrap();

@@ -146,26 +146,3 @@ proptest! {
         prop_assert_eq!(found(filtered.items), found(all.items));
     }
 }
-
-#[tokio::test]
-async fn a_row_of_the_same_day_is_found_whatever_stands_between_date_and_time() {
-    let file = File::with(TABLES);
-    let old = now() - TimeDelta::minutes(40);
-    let fresh = now() - TimeDelta::minutes(10);
-    let connection = file.connect();
-    for (name, moment) in [("old", old), ("fresh", fresh)] {
-        for (style, pattern) in [("t", "%Y-%m-%dT%H:%M:%S"), ("space", "%Y-%m-%d %H:%M:%S")] {
-            let row = [format!("{name}-{style}"), moment.format(pattern).to_string()];
-            connection.execute("INSERT INTO jobs VALUES (?1, 'running', ?2, NULL)", row).unwrap();
-        }
-    }
-    let items = scan_all(&file.preset("jobs"), &older_than(TimeDelta::minutes(30))).await;
-    assert_eq!(keys(&items), ["old-t", "old-space"]);
-}
-
-#[tokio::test]
-async fn a_row_without_any_time_is_never_fresh() {
-    let file = File::with(&format!("{TABLES} INSERT INTO jobs VALUES ('a', 'running', NULL, NULL)"));
-    let items = scan_all(&file.preset("jobs"), &older_than(TimeDelta::days(365))).await;
-    assert_eq!(keys(&items), ["a"]);
-}

@@ -1,7 +1,7 @@
-//! What a scan makes of rows: states, types, fields, leases, attempts.
+//! What a scan makes of rows in each journal mode, and of values whose type is not their column's.
 
 use super::*;
-use crate::domain::item::{LastError, Lease, State};
+use crate::domain::item::{LastError, State};
 use crate::domain::moment::Reading as Time;
 use pretty_assertions::assert_eq;
 use rstest::rstest;
@@ -43,33 +43,6 @@ async fn every_built_in_preset_reads_its_table(
     assert_eq!(errors, expected);
 }
 
-#[tokio::test]
-async fn the_first_rule_that_fits_decides() {
-    let file = File::with(
-        "CREATE TABLE t (k, s, e); INSERT INTO t VALUES (1,'failed','released x'),(2,'failed','y'),(3,'other','')",
-    );
-    let preset = mapping(
-        r#"
-        table = "t"
-        key = "k"
-        status = "s"
-        error = "e"
-        version = ["s"]
-        state = [
-            { is = "running", when = { s = "running" } },
-            { is = "pending", when = { s = "failed" }, when_begins_with = { e = "released" } },
-            { is = "failed", when = { s = "failed" } },
-            { is = "dead", when_sql = "s = 'other' AND k > 2" },
-            { is = "done", when = { s = "done" } },
-        ]
-        "#,
-    );
-    let source = SqliteSource::new("mapped", file.path(), preset);
-    let items = scan_all(&source, &everything()).await;
-    let states: Vec<_> = items.iter().map(|item| (item.key.as_str(), item.state)).collect();
-    assert_eq!(states, [("1", State::Pending), ("2", State::Failed), ("3", State::Dead)]);
-}
-
 #[rstest]
 #[case::number("3", Some(3), "")]
 #[case::null("NULL", None, "")]
@@ -103,79 +76,4 @@ async fn null_empty_and_odd_errors_are_told_apart(#[case] value: &str, #[case] e
         File::with(&format!("{TABLES} INSERT INTO jobs VALUES ('a','failed','2026-05-04 10:00:00',{value})"));
     let items = scan_all(&file.preset("jobs"), &everything()).await;
     assert_eq!(items[0].last_error, error);
-}
-
-#[tokio::test]
-async fn fields_are_expressions_over_the_row() {
-    let file = File::with(
-        "CREATE TABLE t (k, s, args); INSERT INTO t VALUES (1,'failed','{\"id\":1970670598291982290}')",
-    );
-    let source = file.mapped("[fields]\norder = \"json_extract(args, '$.id')\"\nupper = \"upper(s)\"");
-    let items = scan_all(&source, &everything()).await;
-    assert_eq!(cell_named(&items[0], "order"), Cell::Integer(1_970_670_598_291_982_290));
-    assert_eq!(cell_named(&items[0], "upper"), text("FAILED"));
-}
-
-#[rstest]
-#[case::ends_at(
-    "ends_at = \"l\"",
-    "'2026-05-04 10:00:00'",
-    Lease::EndsAt(Time::Known(at("2026-05-04T10:00:00Z")))
-)]
-#[case::endless("ends_at = \"l\"", "NULL", Lease::EndsAt(Time::Missing))]
-#[case::seconds("seconds = \"l\"", "3600", Lease::Seconds(Some(3600)))]
-#[case::unlimited("seconds = \"l\"\nunlimited = [-1, 0]", "-1", Lease::Seconds(None))]
-#[case::zero_is_a_limit("seconds = \"l\"", "0", Lease::Seconds(Some(0)))]
-#[case::negative("seconds = \"l\"", "-1", Lease::None)]
-#[case::no_number("seconds = \"l\"", "'soon'", Lease::None)]
-#[case::heartbeat(
-    "heartbeat = \"l\"\nheartbeat_limit = \"1m\"",
-    "'2026-05-04 10:00:00'",
-    Lease::Heartbeat { beat: Time::Known(at("2026-05-04T10:00:00Z")), limit_seconds: 60 }
-)]
-#[tokio::test]
-async fn a_lease_is_read_as_the_preset_says(
-    #[case] lease: &str,
-    #[case] value: &str,
-    #[case] expected: Lease,
-) {
-    let file = File::with(&format!("CREATE TABLE t (k, s, l); INSERT INTO t VALUES (1,'running',{value})"));
-    let source = file.mapped(&format!("[lease]\n{lease}"));
-    // A lease decides by itself: no age keeps such a row from being handed out.
-    let items = scan_all(&source, &older_than(TimeDelta::days(30_000))).await;
-    assert_eq!(items[0].times.lease, expected);
-}
-
-#[tokio::test]
-async fn names_with_quotes_spaces_and_statements_are_names() {
-    let table = "we\"ird; drop";
-    let file = File::with(
-        "CREATE TABLE \"we\"\"ird; drop\" (\"the key\" TEXT, \"sta\"\"tus\" TEXT, \"updated at\" TEXT);
-         INSERT INTO \"we\"\"ird; drop\" VALUES ('a', 'running', '2026-05-04 10:00:00'), ('it''s', 'failed', NULL)",
-    );
-    let preset = mapping(
-        r#"
-        table = 'we"ird; drop'
-        key = "the key"
-        status = 'sta"tus'
-        version = ['sta"tus', "updated at"]
-        times = { updated = "updated at" }
-        state = [
-            { is = "running", when = { 'sta"tus' = "running" } },
-            { is = "failed", when = { 'sta"tus' = ["failed", "it's"] } },
-            { is = "done", when = { 'sta"tus' = "done" } },
-        ]
-        [decisions]
-        late_writer = "guarded"
-        done = { leaves = "done", statements = [
-            { rows = 1, sql = "UPDATE {table} SET \"sta\"\"tus\" = 'done', \"updated at\" = :now WHERE {unchanged}" },
-        ] }
-        "#,
-    );
-    let source = SqliteSource::new("mapped", file.path(), preset);
-    assert_eq!(keys(&scan_all(&source, &everything()).await), ["a", "it's"]);
-    let change = change_of(&reading(&source, "it's").await);
-    source.apply(crate::domain::decision::Choice::MarkDone, &change).await.unwrap();
-    let rows = ["'a','running','2026-05-04 10:00:00'", "'it''s','done','2026-11-30T08:00:00.250000'"];
-    assert_eq!(dump(&file.path(), table), rows);
 }

@@ -392,7 +392,11 @@ impl WritingFile {
             .statements
             .iter()
             .map(|statement| {
-                Ok(Statement { sql: statement.sql.clone(), rows: statement.rows.checked(name)? })
+                Ok(Statement {
+                    sql: statement.sql.clone(),
+                    rows: statement.rows.checked(name)?,
+                    why: statement.why.clone(),
+                })
             })
             .collect::<Result<Vec<_>, String>>()?;
         Ok(Writing::Statements { statements, leaves })

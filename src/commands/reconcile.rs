@@ -1,0 +1,129 @@
+//! `unstuck reconcile`: match what the providers did over a window with what the jobs say, both ways.
+
+use super::arguments::{Common, Format, Reconcile};
+use super::failure::{Exit, Failure};
+use super::list::columns;
+use super::session::{self, AuditUse, Troubles};
+use crate::domain::evidence::FaultKind;
+use crate::domain::moment::span;
+use crate::domain::text::clean;
+use crate::output::reconciled::{self, ReconciledLine};
+use crate::output::{json, say};
+use crate::workflow::Desk;
+use crate::workflow::reconcile::{Reconciled, Scope, reconcile};
+use crate::workflow::sweep::{CHECKS_RECORDED_AT_ONCE_MAX, record_batch};
+use tokio_util::sync::CancellationToken;
+
+/// Matches, and prints one line for each item and effect that does not.
+pub(super) async fn run(common: &Common, arguments: &Reconcile) -> Result<Exit, Failure> {
+    let settings = session::settings(common).await?;
+    let stop = session::stop_token()?;
+    session::at_desk(common, &settings, AuditUse::Write, async |desk| {
+        if let Some(name) = &arguments.source {
+            session::sources(desk, Some(name))?;
+        }
+        match_both(desk, Troubles::of(&settings), &stop, arguments).await
+    })
+    .await
+}
+
+async fn match_both(
+    desk: &Desk,
+    mut troubles: Troubles,
+    stop: &CancellationToken,
+    arguments: &Reconcile,
+) -> Result<Exit, Failure> {
+    let scope = Scope { since: arguments.since, source: arguments.source.as_deref().map(Into::into) };
+    let Some(result) = stop.run_until_cancelled(reconcile(desk, &scope)).await else {
+        say::aside("Stopped: nothing is said of what was not matched yet.");
+        return Ok(Exit::Interrupted);
+    };
+    for batch in result.items.chunks(CHECKS_RECORDED_AT_ONCE_MAX) {
+        if let Err(fault) = record_batch(desk, batch).await {
+            troubles.tell(&Failure::new(
+                Exit::Unreachable,
+                format!("recording the checks: {}", fault.what),
+                fault.do_next,
+            ));
+        }
+    }
+    tell_troubles(&result, &mut troubles);
+    let counted = print(&result, arguments.format)?;
+    say::aside(summary(&result, counted, &scope));
+    session::tell_waiting(desk).await;
+    let worst = troubles.worst();
+    if worst == Exit::Fine && arguments.fail_on_findings && counted > 0 {
+        return Ok(Exit::No);
+    }
+    Ok(worst)
+}
+
+/// Tells what was not looked at: nothing that was not read is ever taken for a match, nor for a loss.
+fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
+    for (name, fault, items) in &result.not_listed {
+        let exit = match fault.kind {
+            FaultKind::Unanswerable | FaultKind::Secret => Exit::Usage,
+            _ => Exit::Unreachable,
+        };
+        troubles.tell(&Failure::new(
+            exit,
+            format!("{name} was not listed, so {items} items were not matched: {}", fault.detail),
+            "`unstuck check KEY` asks about single items.",
+        ));
+    }
+    for fault in &result.unread {
+        troubles.tell(&fault.clone().into());
+    }
+    if let Some((found, fault)) = result.unconfirmed.first() {
+        let (count, key) = (result.unconfirmed.len(), clean(found.finding.item.key.as_str()));
+        troubles.tell(&Failure::new(
+            Exit::Unreachable,
+            format!("{count} done items could not be matched, `{key}` among them: {}", fault.detail),
+            "`unstuck check KEY` asks about single items.",
+        ));
+    }
+    if result.unreferenced > 0 {
+        say::aside(format_args!(
+            "{} items have no reference: effects of theirs are told as unaccounted.",
+            result.unreferenced
+        ));
+    }
+}
+
+fn print(result: &Reconciled, format: Format) -> Result<usize, Failure> {
+    let width = columns();
+    let items = result.items.iter().map(|(found, checked)| ReconciledLine::of_item(found, checked));
+    let effects = result.unaccounted.iter().map(ReconciledLine::of_effect);
+    let mut counted = 0;
+    if format.csv {
+        say::text(reconciled::csv_head())?;
+    }
+    for line in items.chain(effects) {
+        match (format.json, format.csv) {
+            (true, _) => say::line(json::line(&line))?,
+            (_, true) => say::text(reconciled::csv_row(&line))?,
+            _ => {
+                if counted == 0 {
+                    say::line(reconciled::head())?;
+                }
+                say::line(reconciled::row(&line, width))?;
+            }
+        }
+        counted += 1;
+    }
+    Ok(counted)
+}
+
+fn summary(result: &Reconciled, counted: usize, scope: &Scope) -> String {
+    let what = format!(
+        "{} items and {} effects of the last {} were matched",
+        result.items_matched,
+        result.effects_listed,
+        span(scope.since)
+    );
+    match counted {
+        0 => format!("{what}: nothing is odd in what could be read."),
+        1 => format!("{what}: 1 does not match."),
+        many => format!("{what}: {many} do not match."),
+    }
+}

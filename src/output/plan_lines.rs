@@ -1,0 +1,93 @@
+//! How findings are asked about, in a line an operation.
+
+use crate::domain::moment::stamp;
+use crate::domain::plan::{Plan, PlannedListing};
+use crate::domain::text::clean;
+use crate::workflow::sweep::Planned;
+use chrono::SubsecRound;
+use std::time::Duration;
+
+/// What a plan comes to.
+pub fn plan(planned: &Planned) -> String {
+    let name = name(planned);
+    let Some(plan) = &planned.plan else {
+        return format!("{name}: {} findings that nobody can be asked about", planned.found.len());
+    };
+    let Some(listing) = &plan.listing else {
+        let requests = plan.requests();
+        return format!(
+            "{name}: {} findings one by one: {requests} requests, {} at its pace",
+            plan.items,
+            about(plan.time_of(requests))
+        );
+    };
+    let rest = match plan.one_by_one {
+        0 => String::new(),
+        left => format!(" and {left} one by one"),
+    };
+    format!(
+        "{name}: {} findings by listing {}{rest}: {} requests or more, {} or more at its pace; {}",
+        plan.items,
+        window(listing),
+        plan.requests(),
+        about(plan.time_of(plan.requests())),
+        beyond(plan, listing)
+    )
+}
+
+/// That a listing did not count; `None` where it did, or where there was none.
+pub fn given_up(planned: &Planned) -> Option<String> {
+    let why = planned.given_up.get()?;
+    let is_forced = planned.plan.as_ref()?.listing?.is_forced;
+    let then = if is_forced {
+        "nothing is known of its findings"
+    } else {
+        "its findings were asked about one by one"
+    };
+    Some(format!("{}: the list counts as not read ({}): {then}", name(planned), clean(why)))
+}
+
+fn name(planned: &Planned) -> String {
+    planned.name.as_ref().map_or_else(|| "no provider".to_owned(), |name| clean(&name.to_string()))
+}
+
+fn window(listing: &PlannedListing) -> String {
+    listing.from.map_or_else(
+        || "everything there is".to_owned(),
+        |from| format!("from {} on", stamp(from.trunc_subsecs(0))),
+    )
+}
+
+fn beyond(plan: &Plan, listing: &PlannedListing) -> String {
+    let pages = listing.pages_max;
+    if listing.is_forced {
+        return format!("not read if it has more than {pages} pages");
+    }
+    let alone = plan.items;
+    format!("beyond {pages} pages one by one: {alone} requests, {}", about(plan.time_of(alone)))
+}
+
+/// A span as a person says it.
+fn about(span: Duration) -> String {
+    let seconds = span.as_secs_f64();
+    match seconds {
+        ..10.0 => format!("about {seconds:.1} s"),
+        ..120.0 => format!("about {seconds:.0} s"),
+        _ => format!("about {:.0} min", seconds / 60.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(40, "about 0.0 s")]
+    #[case(2_440, "about 2.4 s")]
+    #[case(71_000, "about 71 s")]
+    #[case(600_000, "about 10 min")]
+    fn a_span_is_told_as_a_person_says_it(#[case] millis: u64, #[case] told: &str) {
+        assert_eq!(about(Duration::from_millis(millis)), told);
+    }
+}

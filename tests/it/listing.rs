@@ -1,0 +1,213 @@
+//! Many items at once: the provider's list instead of a question for each, and both ways over a window.
+
+use crate::world::{Ran, TABLES, World};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use tokio::runtime::Runtime;
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+const PAGE_EFFECTS_MAX: usize = 10;
+
+/// A ledger with pages, which counts what it is asked.
+#[derive(Clone, Default)]
+struct Book(Arc<Mutex<Shelf>>);
+
+#[derive(Default)]
+struct Shelf {
+    /// When every effect came about, in seconds.
+    created: i64,
+    /// Newest first: id, reference, amount.
+    effects: Vec<(String, String, i64)>,
+    questions: usize,
+    pages: usize,
+    /// Whether every page but the first is an error.
+    breaks_off: bool,
+}
+
+impl Respond for Book {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let mut ledger = self.0.lock().unwrap();
+        let asked: BTreeMap<String, String> = request.url.query_pairs().into_owned().collect();
+        let reference = asked.get("reference").or(asked.get("message_key"));
+        *if reference.is_some() { &mut ledger.questions } else { &mut ledger.pages } += 1;
+        let after = asked.get("starting_after");
+        if after.is_some() && ledger.breaks_off {
+            return ResponseTemplate::new(500);
+        }
+        let is_emails = request.url.path() == "/v1/emails";
+        let wanted: Vec<_> = ledger
+            .effects
+            .iter()
+            .filter(|(_, of, _)| !is_emails && reference.is_none_or(|reference| reference == of))
+            .collect();
+        let from = after.map_or(0, |id| 1 + wanted.iter().position(|(known, _, _)| known == id).unwrap());
+        let page = wanted.iter().skip(from).take(PAGE_EFFECTS_MAX);
+        let data: Vec<Value> = page
+            .map(|(id, reference, amount)| {
+                json!({ "id": id, "reference": reference, "status": "succeeded", "amount": amount,
+                        "currency": "eur", "created": ledger.created })
+            })
+            .collect();
+        let more = wanted.len() > from + data.len();
+        ResponseTemplate::new(200).set_body_json(json!({ "object": "list", "data": data, "has_more": more }))
+    }
+}
+
+fn an_hour_ago() -> i64 {
+    let memory = rusqlite::Connection::open_in_memory().unwrap();
+    memory.query_row("SELECT unixepoch('now', '-1 hours')", [], |row| row.get(0)).unwrap()
+}
+
+/// Sixty invoices that timed out an hour ago, half of them charged, and some that are done.
+struct Incident {
+    world: World,
+    book: Book,
+    _server: MockServer,
+    _runtime: Runtime,
+}
+
+impl Incident {
+    fn new() -> Self {
+        let world = World::new();
+        let mut rows = String::new();
+        let mut add = |key: &str, status: &str, error: &str| {
+            rows += &format!(
+                "INSERT INTO jobs SELECT '{key}', '{status}', strftime('%Y-%m-%dT%H:%M:%f', 'now', '-1 hours'), {error};"
+            );
+        };
+        let book = Book::default();
+        book.0.lock().unwrap().created = an_hour_ago();
+        let charge = |id: &str, reference: &str, amount: i64| {
+            book.0.lock().unwrap().effects.push((id.to_owned(), reference.to_owned(), amount));
+        };
+        for number in 0..60 {
+            add(&format!("inv-{number}"), "failed", "'Read timed out'");
+            if number % 2 == 0 {
+                charge(&format!("ch_{number}"), &format!("inv-{number}"), 1_200);
+            }
+        }
+        for key in ["done-well", "done-twice", "done-nothing", "done-other"] {
+            add(key, "done", "NULL");
+        }
+        charge("ch_a", "done-well", 1_200);
+        charge("ch_b", "done-twice", 1_200);
+        charge("ch_c", "done-twice", 1_200);
+        charge("ch_d", "done-other", 900);
+        charge("ch_e", "of-nobody", 1_200);
+        world.database("jobs.db", &format!("{TABLES}{rows}"));
+        let runtime = Runtime::new().unwrap();
+        let server = runtime.block_on(async {
+            let server = MockServer::start().await;
+            Mock::given(method("GET")).respond_with(book.clone()).mount(&server).await;
+            server
+        });
+        let (url, pace) = (server.uri(), "pace_per_second = 50 ");
+        let example = include_str!("../../config.example.toml").replace("http://127.0.0.1:8421", &url);
+        let amounts = "risk = \"financial\"\namount = \"12.00\"\ncurrency = \"EUR\"";
+        assert!(example.contains(pace));
+        let example =
+            example.replace(pace, "pace_per_second = 100000 ").replacen("risk = \"financial\"", amounts, 1);
+        world.write("config.toml", example);
+        Self { world, book, _server: server, _runtime: runtime }
+    }
+
+    fn run(&self, arguments: &str) -> Ran {
+        self.world.run(&format!("--config config.toml {arguments}"))
+    }
+
+    /// How many questions for single references there were since last time, and how many pages of a list.
+    fn asked(&self) -> (usize, usize) {
+        let mut ledger = self.book.0.lock().unwrap();
+        (std::mem::take(&mut ledger.questions), std::mem::take(&mut ledger.pages))
+    }
+}
+
+/// What a check says of each item, without what differs from one run to the next.
+fn said(ran: &Ran) -> BTreeMap<String, Value> {
+    let line = |mut line: Value| {
+        for changing in ["evidence", "checked_at", "age_seconds"] {
+            line[changing].take();
+        }
+        (line["key"].as_str().unwrap().to_owned(), line)
+    };
+    ran.json().into_iter().map(line).collect()
+}
+
+#[test]
+fn a_check_of_many_reads_the_list_and_says_the_same() {
+    let incident = Incident::new();
+    let plan = incident.run("check --all --plan");
+    assert_eq!((plan.code, plan.out.as_str(), incident.asked()), (Some(0), "", (0, 0)));
+    assert!(plan.err.contains("ledger.charge: 60 findings by listing from "), "{}", plan.err);
+    assert!(plan.err.contains("1 requests or more"), "{}", plan.err);
+    let by_list = incident.run("check --all --json");
+    assert_eq!((by_list.code, incident.asked()), (Some(0), (0, 4)), "{}", by_list.err);
+    assert_eq!(by_list.err, plan.err.replace(&window_of(&plan.err), &window_of(&by_list.err)));
+    let by_item = incident.run("check --all --json --by item");
+    assert_eq!((by_item.code, incident.asked()), (Some(0), (60, 0)));
+    assert!(by_item.err.contains("60 findings one by one: 60 requests"), "{}", by_item.err);
+    assert_eq!(said(&by_list), said(&by_item));
+    assert_eq!(said(&by_list).len(), 60);
+    let events = incident.run("audit list --json --limit 500").each("event");
+    assert_eq!(events.iter().filter(|event| *event == "listed").count(), 1);
+    assert_eq!(events.len(), 121);
+    assert_eq!(incident.run("audit verify").code, Some(0));
+}
+
+/// The moment in a plan's line, which is another each time.
+fn window_of(plan: &str) -> String {
+    let (_, after) = plan.split_once("listing from ").unwrap();
+    after.split_once(' ').unwrap().0.to_owned()
+}
+
+#[test]
+fn a_list_that_breaks_off_is_not_read() {
+    let incident = Incident::new();
+    incident.book.0.lock().unwrap().breaks_off = true;
+    let checked = incident.run("check --all --json");
+    assert_eq!(checked.code, Some(0), "{}", checked.err);
+    assert!(checked.err.contains("ledger.charge: the list counts as not read"), "{}", checked.err);
+    assert_eq!(incident.asked().0, 60);
+    let verdicts = checked.each("verdict");
+    assert_eq!(verdicts.iter().filter(|verdict| *verdict == "not_found").count(), 30);
+    let insisted = incident.run("check --all --json --by listing");
+    assert_eq!((insisted.code, incident.asked().0), (Some(3), 0), "{}", insisted.err);
+    assert!(insisted.each("verdict").iter().all(|verdict| verdict == "unknown"));
+}
+
+#[test]
+fn both_ways_over_a_window_nothing_odd_is_missed_and_nothing_else_is_named() {
+    let incident = Incident::new();
+    let ran = incident.run("reconcile --since 2h --json");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let told = |line: &Value| {
+        let named = line["key"].as_str().or(line["reference"].as_str()).unwrap();
+        format!("{} {named} {}", line["finding"].as_str().unwrap(), line["effects"])
+    };
+    let mut lines: Vec<String> = ran.json().iter().map(told).collect();
+    lines.sort();
+    assert_eq!(
+        lines,
+        ["duplicate done-twice 2", "lost done-nothing 0", "mismatch done-other 1", "unaccounted of-nobody 1"]
+    );
+    // Only what seems lost is asked for alone.
+    assert_eq!(incident.asked().0, 1);
+    assert_eq!(incident.run("reconcile --since 2h --fail-on-findings").code, Some(1));
+    let csv = incident.run("reconcile --since 2h --csv --source jobs");
+    assert_eq!((csv.code, csv.out.lines().count()), (Some(0), 4), "{}", csv.out);
+    assert!(!csv.out.contains("unaccounted"), "another source may account for it");
+    assert_eq!(incident.run("reconcile --since soon").code, Some(2));
+    let narrow = incident.run("reconcile --since 5m --json");
+    assert_eq!((narrow.code, narrow.each("finding").contains(&"lost".to_owned())), (Some(0), false));
+}
+
+#[test]
+fn nothing_is_lost_by_a_list_that_is_not_whole() {
+    let incident = Incident::new();
+    incident.book.0.lock().unwrap().breaks_off = true;
+    let ran = incident.run("reconcile --since 2h --json");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{}", ran.err);
+    assert!(ran.err.contains("ledger.charge was not listed, so 64 items were not matched"), "{}", ran.err);
+}

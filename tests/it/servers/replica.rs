@@ -1,0 +1,59 @@
+//! Servers that can be read and not written.
+
+use super::Desk;
+use super::postgres::Postgres;
+use super::process::wait_until;
+use pretty_assertions::assert_eq;
+
+const DECIDE: &str = "decide inv-1 --source billing --done --override --reason seen";
+
+/// Listed as ever; a decision fails in one clear line and is on record as that.
+fn reads_and_does_not_write(desk: &Desk, place: &str, why: &str) {
+    assert_eq!(desk.listed(), ["inv-1", "inv-2", "mail-1"]);
+    let ran = desk.run(DECIDE);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let lines: Vec<&str> = ran.err.lines().collect();
+    let told = format!("unstuck: inv-1: mark done failed: nothing was written: {place}: {why}");
+    assert_eq!((lines[0], lines.len()), (told.as_str(), 2));
+    assert_eq!(desk.run("audit list --json").each("event"), ["failed", "intended"]);
+    desk.hides_passwords();
+}
+
+#[test]
+fn a_replica() {
+    let Some(primary) = Postgres::start() else { return };
+    let replica = primary.replica();
+    let desk = Desk::new(&replica.url("ana:s3cr3t-of-ana"), "");
+    let (code, health, server) = desk.doctor("server");
+    assert_eq!((code, health.as_str()), (Some(0), "doubtful"));
+    assert!(server.ends_with("; a replica: no decision can be written"), "{server}");
+    let why = "cannot be written: it is a replica, or set to read only \
+        (cannot execute UPDATE in a read-only transaction)";
+    reads_and_does_not_write(&desk, &replica.shown("ana"), why);
+    assert_eq!(primary.status_of("inv-1"), "running");
+    // What the primary writes is seen there, and what became a primary takes decisions.
+    primary.sql("UPDATE jobs SET status = 'done' WHERE key = 'inv-2'");
+    wait_until("the change on the replica", || replica.status_of("inv-2") == "done");
+    assert_eq!(desk.listed(), ["inv-1", "mail-1"]);
+    replica.sql("SELECT pg_promote()");
+    assert_eq!(desk.run(DECIDE).code, Some(0));
+    assert_eq!(
+        (replica.status_of("inv-1").as_str(), primary.status_of("inv-1").as_str()),
+        ("done", "running")
+    );
+}
+
+/// A session could ask for more than its role or its server has by default. A decision does not: whoever set that meant it.
+#[test]
+fn a_role_that_only_reads_by_default() {
+    let Some(server) = Postgres::start() else { return };
+    server.sql("ALTER ROLE ana SET default_transaction_read_only = on");
+    let desk = Desk::new(&server.url("ana:s3cr3t-of-ana"), "");
+    let (code, health, told) = desk.doctor("server");
+    assert_eq!((code, health.as_str()), (Some(0), "doubtful"));
+    let refuses = "; set to read only (default_transaction_read_only): no decision can be written";
+    assert!(told.ends_with(refuses), "{told}");
+    let why = "cannot be written: it is a replica, or set to read only (cannot execute UPDATE in a read-only transaction)";
+    reads_and_does_not_write(&desk, &server.shown("ana"), why);
+    assert_eq!(server.status_of("inv-1"), "running");
+}
