@@ -87,6 +87,8 @@ fn every_operation_has_answers_for_everything_that_its_preset_says() {
             let told = [case.zero_decimal.is_some(), case.no_zero_decimal.is_some()];
             let expected = usize::from(has_money);
             assert_eq!(told.iter().filter(|told| **told).count(), expected, "{at} zero-decimal money");
+            let is_listed = preset.operations[operation].listing.is_some();
+            assert_eq!(case.listing.is_some(), is_listed, "{at} listing");
             let expects_unknown = look.absence == Absence::Never;
             assert_eq!(case.absent_verdict == "unknown", expects_unknown, "{at} absent_verdict");
         }
@@ -108,6 +110,7 @@ async fn every_operation_asks_and_reads_as_its_provider_documents() {
             test.error().await;
             test.zero_decimal().await;
             test.pages().await;
+            test.listing().await;
         }
     }
 }
@@ -234,6 +237,23 @@ impl Test<'_> {
         // Without its last page an answer is none.
         let (_, judgement, _) = self.judged(answers[..2].to_vec()).await;
         assert_eq!(judgement.verdict, Verdict::Unknown, "{}", self.at);
+    }
+
+    /// The same pages, asked for nobody in particular.
+    async fn listing(&self) {
+        let Some(request) = &self.case.listing else { return };
+        let answers = self.case.pages.iter().enumerate().map(|(nth, name)| {
+            let headers = self.case.page_headers.get(nth).cloned().unwrap_or_default();
+            Answer { headers, ..self.answer(self.file(name)) }
+        });
+        let (listed, asked) = self.stage.list(answers.collect()).await;
+        let listing = listed.outcome.unwrap_or_else(|fault| panic!("{}: {fault}", self.at));
+        let ours = listing.effects().iter().filter(|one| one.references.contains(&self.case.reference));
+        let ids: Vec<&str> = ours.map(|one| one.id.as_str()).collect();
+        assert_eq!(ids, self.case.pages_ids, "{}", self.at);
+        assert_eq!((asked.len(), &asked[0].line), (3, request), "{}", self.at);
+        let body = self.case.listing_body.as_ref().map_or(Value::Null, |name| self.file(name));
+        assert_eq!(asked[0].body, body, "{}", self.at);
     }
 
     fn verdict_of(&self, status: &str) -> Verdict {

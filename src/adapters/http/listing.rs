@@ -3,7 +3,7 @@
 //! Every fault of a page is a fault of the list: half a list would be an absence for whoever is on the other half.
 
 use crate::adapters::http::extract::{ListPage, Reply, read_list_page, shape};
-use crate::adapters::http::paging::{After, Further, Sequence, Total};
+use crate::adapters::http::paging::{After, Further, Sequence, Total, nobody_carries};
 use crate::adapters::http::provider::{HttpProvider, Span};
 use crate::adapters::http::record::Record;
 use crate::adapters::http::request::{self, Planned};
@@ -59,11 +59,13 @@ impl HttpProvider {
             };
         }
         let mut whole = reading.listing;
-        // As with one reference: where nobody's effect carries one, it may be that ours are elsewhere.
-        if !whole.effects().is_empty() && whole.effects().iter().all(|listed| listed.references.is_empty()) {
-            return Err(shape(
-                "the list has effects, and none carries a reference: is the place of ours right?",
-            ));
+        let listed = whole.effects();
+        if !listed.is_empty()
+            && listed.iter().all(|effect| effect.references.is_empty())
+            && let Some(fault) = nobody_carries(look, listed.len() as u64)
+        {
+            record.misread(&fault);
+            return Err(fault);
         }
         whole.set_seen_from(from);
         Ok(whole)

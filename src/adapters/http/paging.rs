@@ -200,16 +200,8 @@ impl<'look> Reading<'look> {
     /// Nothing read yet.
     pub fn new(look: &'look LookUp, reference: &'look str, vars: &'look Fields, pages_max: usize) -> Self {
         let sequence = Sequence::new(&look.paging, pages_max);
-        let carries_references = false;
-        Self {
-            look,
-            reference,
-            vars,
-            sequence,
-            carries_references,
-            effects: Vec::new(),
-            kept: HashMap::new(),
-        }
+        let (effects, kept) = (Vec::new(), HashMap::new());
+        Self { look, reference, vars, sequence, carries_references: false, effects, kept }
     }
 
     /// Whether no page was read yet.
@@ -223,17 +215,13 @@ impl<'look> Reading<'look> {
     /// A shape fault where nobody's effect carries a reference: it may be that they are elsewhere (a metadata key that was
     /// misspelt, another field), and then the absence of ours proves nothing.
     pub fn into_effects(self) -> Result<Vec<Effect>, Fault> {
-        if self.sequence.items == 0 || self.carries_references {
-            return Ok(self.effects);
+        if self.sequence.items > 0
+            && !self.carries_references
+            && let Some(fault) = nobody_carries(self.look, self.sequence.items)
+        {
+            return Err(fault);
         }
-        let place = match &self.look.effects.reference {
-            ReferencePlace::InEffect { place, .. } | ReferencePlace::InItem { place, .. } => place.source(),
-            ReferencePlace::InAddress => return Ok(self.effects),
-        };
-        Err(shape(format!(
-            "the answer has {} items, and none carries a reference at `{place}`: is that where ours would be?",
-            self.sequence.items
-        )))
+        Ok(self.effects)
     }
 
     /// Takes the next page in.
@@ -270,6 +258,17 @@ impl<'look> Reading<'look> {
         }
         Ok(())
     }
+}
+
+/// The fault of an answer with so many items, none of which carries a reference; `None` where none has to.
+pub(super) fn nobody_carries(look: &LookUp, items: u64) -> Option<Fault> {
+    let place = match &look.effects.reference {
+        ReferencePlace::InEffect { place, .. } | ReferencePlace::InItem { place, .. } => place.source(),
+        ReferencePlace::InAddress => return None,
+    };
+    Some(shape(format!(
+        "the answer has {items} items, and none carries a reference at `{place}`: is that where ours would be?"
+    )))
 }
 
 /// Pages in their order: each once, none missing, none too many.

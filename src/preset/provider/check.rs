@@ -23,9 +23,9 @@ use std::time::Duration;
 struct At<'names> {
     preset: &'names str,
     operation: Option<&'names str>,
+    variables: &'names BTreeMap<String, String>,
     /// What stands before the field's name, within an operation.
     part: &'static str,
-    variables: &'names BTreeMap<String, String>,
 }
 
 impl At<'_> {
@@ -82,7 +82,7 @@ impl At<'_> {
 
 /// Checks a whole preset.
 pub(super) fn preset(file: &PresetFile) -> Result<ProviderPreset, String> {
-    let at = At { preset: &file.name, operation: None, part: "", variables: &file.variables };
+    let at = At { preset: &file.name, operation: None, variables: &file.variables, part: "" };
     let FileType::Provider = file.kind;
     name(at, "name", &file.name)?;
     if file.operations.is_empty() {

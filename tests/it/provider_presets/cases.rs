@@ -59,6 +59,9 @@ pub struct Case {
     pub zero_decimal: Option<ZeroDecimal>,
     /// Why there is no such currency.
     pub no_zero_decimal: Option<String>,
+    /// The first request that reads the whole list, where the preset says how; its pages are those below.
+    pub listing: Option<String>,
+    pub listing_body: Option<String>,
     /// Three pages, and the ids of our effects on them.
     #[serde(default)]
     pub pages: Vec<String>,

@@ -9,7 +9,7 @@ use unstuck::domain::attempt::Attempts;
 use unstuck::domain::evidence::Answer as Told;
 use unstuck::domain::verdict::{Judgement, judge};
 use unstuck::ports::clock::Clock;
-use unstuck::ports::provider::{Provider, Question};
+use unstuck::ports::provider::{Listed, Provider, Question, Window};
 use unstuck::preset::provider::{Auth, ProviderPreset, ProviderSettings, SecretPlace};
 use url::Url;
 use uuid::Uuid;
@@ -187,6 +187,18 @@ impl Stage {
         let attempts = Attempts { first: Some(tried()), last: Some(tried()) };
         let judgement = judge(told.clone(), self.provider.facts().clocks, attempts, None, now());
         (told, judgement, self.script.0.lock().unwrap().asked.clone())
+    }
+
+    /// Reads the whole list once, against these answers in order.
+    pub async fn list(&self, answers: Vec<Answer>) -> (Listed, Vec<Asked>) {
+        {
+            let mut script = self.script.0.lock().unwrap();
+            script.answers = answers;
+            script.asked.clear();
+        }
+        let window = Window { from: Some(tried()), pages_max: 10, mask: Arc::default() };
+        let listed = self.provider.list(&window).await;
+        (listed, self.script.0.lock().unwrap().asked.clone())
     }
 
     /// The header that proves who asks.
