@@ -5,10 +5,12 @@
 mod doubts;
 pub(super) mod fields;
 mod json;
+mod list;
+
+pub use list::{ListPage, read_list_page};
 
 use crate::adapters::http::paging::Further;
 use crate::domain::evidence::{Effect, Fault, FaultKind};
-use crate::domain::listing::ListedEffect;
 use crate::domain::text::clean_cut;
 use crate::preset::provider::{
     Absence, BodyTest, EffectsPlace, ItemsPlace, LookUp, Method, Must, ReferencePlace,
@@ -125,44 +127,6 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
     }
     let further = crate::adapters::http::paging::further(&look.paging, &document, &items, reply)?;
     Ok(Page { effects, items: items.len(), carries_references, ids, further })
-}
-
-/// A page of a list that was asked for nobody in particular.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListPage {
-    /// Every effect, with its references and, where it can be read, what it is; `page` is left at 0.
-    pub effects: Vec<ListedEffect>,
-    /// How many items the page has.
-    pub items: usize,
-    /// What the page says of further ones.
-    pub further: Further,
-}
-
-/// Reads one page of a list whose status was an answer.
-///
-/// Any page may be an absence for somebody, so the signs of a half answer are looked for in each. What cannot be read of a
-/// single effect is the fault of its reference alone; where its reference cannot be read, it is the fault of all.
-///
-/// # Errors
-/// The fault that the answer is, as [`read_page`] tells it.
-pub fn read_list_page(look: &LookUp, vars: &Fields, reply: &Reply) -> Result<ListPage, Fault> {
-    let document = good_document(look, reply)?;
-    let items = items(&look.effects, &document)?;
-    let mut effects = Vec::with_capacity(items.len());
-    for item in &items {
-        for effect in effects_of(&look.effects, item)? {
-            let id = fields::id(&look.effects, effect)?;
-            let references = references_of(&look.effects.reference, item, effect, &id)?;
-            let reference = references.first().map_or("", String::as_str);
-            let read = fields::effect(look, effect, id.clone(), reference, vars);
-            effects.push(ListedEffect { id, references, page: 0, read });
-        }
-    }
-    if let Some(fault) = doubts::doubt(look, reply.status, &document) {
-        return Err(fault);
-    }
-    let further = crate::adapters::http::paging::further(&look.paging, &document, &items, reply)?;
-    Ok(ListPage { effects, items: items.len(), further })
 }
 
 /// The document of an answer that says of itself that it is a good one.

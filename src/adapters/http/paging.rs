@@ -1,5 +1,9 @@
 //! What follows a page, and whether the pages together are the whole answer. Pure.
 
+mod sequence;
+
+pub(super) use sequence::Sequence;
+
 use crate::adapters::http::extract::fields::{plain_text, single};
 use crate::adapters::http::extract::{Reply, read_page, shape, shown};
 use crate::domain::evidence::{Effect, EffectState, Fault, FaultKind};
@@ -7,8 +11,8 @@ use crate::domain::listing::EFFECTS_MAX;
 use crate::preset::provider::{LookUp, PageEnd, PageStep, Paging, ReferencePlace};
 use crate::preset::template::Fields;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
 /// What a page says of further ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -269,88 +273,6 @@ pub(super) fn nobody_carries(look: &LookUp, items: u64) -> Option<Fault> {
     Some(shape(format!(
         "the answer has {items} items, and none carries a reference at `{place}`: is that where ours would be?"
     )))
-}
-
-/// Pages in their order: each once, none missing, none too many.
-#[derive(Debug)]
-pub(super) struct Sequence<'look> {
-    paging: &'look Paging,
-    pages_max: usize,
-    /// How many pages were read.
-    pub(super) pages: usize,
-    items: u64,
-    seen_pages: HashSet<Vec<String>>,
-    seen_steps: HashSet<String>,
-}
-
-impl<'look> Sequence<'look> {
-    /// Nothing read yet.
-    pub(super) fn new(paging: &'look Paging, pages_max: usize) -> Self {
-        let (seen_pages, seen_steps) = (HashSet::new(), HashSet::new());
-        Self { paging, pages_max, pages: 0, items: 0, seen_pages, seen_steps }
-    }
-
-    /// Takes the next page in: how many items it has, the ids of its effects, and what it says of further ones.
-    ///
-    /// # Errors
-    /// The fault that the pages are together: a repeated page, a cursor that was there before, an empty page that says
-    /// there is more, more pages than `pages_max`.
-    pub(super) fn take(&mut self, items: usize, ids: Vec<String>, further: &Further) -> Result<After, Fault> {
-        self.pages += 1;
-        self.items += items as u64;
-        let after = self.after(items, further)?;
-        if items > 0 && !ids.is_empty() && !self.seen_pages.insert(ids) {
-            return Err(shape("the same page came twice"));
-        }
-        let step = match &after {
-            After::Whole => return Ok(after),
-            After::AskWith(step) | After::AskAt(step) => step.clone(),
-        };
-        if items == 0 {
-            return Err(shape("an empty page that says there is more"));
-        }
-        if self.pages >= self.pages_max {
-            return Err(self.too_many());
-        }
-        if !self.seen_steps.insert(step) {
-            return Err(shape("the pages go round in a circle: a cursor came twice"));
-        }
-        Ok(after)
-    }
-
-    /// The fault of an answer that goes on too long.
-    pub(super) fn too_many(&self) -> Fault {
-        let sentence = format!("the answer has more than {} pages (pages_max)", self.pages_max);
-        Fault::new(FaultKind::TooManyPages, sentence)
-    }
-
-    fn after(&self, items: usize, further: &Further) -> Result<After, Fault> {
-        let complete = match further.total {
-            None => further.next == Next::End,
-            // A count that is too small would end the reading too early.
-            Some(Total::Items(total)) if self.items > total => {
-                return Err(shape("the answer has more items than it says"));
-            }
-            Some(Total::Pages(total)) if items > 0 && self.pages as u64 > total => {
-                return Err(shape("the answer has more pages than it says"));
-            }
-            Some(Total::Items(total)) => self.items == total,
-            Some(Total::Pages(total)) => self.pages as u64 >= total,
-        };
-        if complete {
-            return Ok(After::Whole);
-        }
-        match (&further.next, &self.paging.step) {
-            (Next::With(value), _) => Ok(After::AskWith(value.clone())),
-            (Next::Url(url), _) => Ok(After::AskAt(url.clone())),
-            (Next::Counted, PageStep::PageNumber { first, .. }) => {
-                Ok(After::AskWith(first.saturating_add(self.pages as u64).to_string()))
-            }
-            (Next::Counted, _) => Ok(After::AskWith(self.items.to_string())),
-            (Next::End, PageStep::Single) => Err(more_than_one_page()),
-            (Next::End, _) => Err(shape("the answer says that there is more, and not where")),
-        }
-    }
 }
 
 #[cfg(test)]
