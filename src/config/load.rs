@@ -152,6 +152,22 @@ pub fn detect(looked: Vec<Looked>, folder: &Path, audit: PathBuf) -> Result<Sett
             }
         };
         let found = known_systems(database.engine(), &tables, &catalogue);
+        let unreadable = || {
+            catalogue.sources.values().map(|(_, preset)| preset).find_map(|preset| {
+                preset
+                    .unreadable
+                    .as_ref()
+                    .filter(|_| preset.has_tables(&tables))
+                    .map(|why| (&preset.name, why))
+            })
+        };
+        if let (true, Some((name, why))) = (found.is_empty(), unreadable()) {
+            unread.push(ConfigFault::new(
+                format!("{}: has the tables of `{name}`, which cannot be read", database.shown()),
+                crate::domain::text::clean(why),
+            ));
+            continue;
+        }
         if found.is_empty() {
             let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
             let there = if names.is_empty() {

@@ -5,6 +5,7 @@ use super::provider::ProviderPreset;
 use super::source::SourcePreset;
 use super::source::file::SourceFile;
 use crate::domain::error_class::{ErrorTable, ErrorTableFault};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -83,9 +84,9 @@ const ERRORS_FILE: &str = "errors.toml";
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     /// How to read job systems. The file is kept too: a configuration may use it with another table.
-    pub sources: BTreeMap<String, (SourceFile, SourcePreset)>,
+    pub sources: Sources,
     /// How to ask providers.
-    pub providers: BTreeMap<String, Arc<ProviderPreset>>,
+    pub providers: Providers,
     /// What error texts prove.
     pub errors: Arc<ErrorTable>,
 }
@@ -104,13 +105,13 @@ impl Catalogue {
     /// The first file that cannot be used.
     pub fn new(own: &[(String, String)]) -> Result<Self, PresetFault> {
         let mut errors = ErrorTable::parse_later(BUILT_IN_ERRORS);
-        let (mut sources, mut providers) = (BTreeMap::new(), BTreeMap::new());
-        for (file, text) in BUILT_IN_SOURCES {
-            add_source(&mut sources, file, text)?;
-        }
-        for (file, text) in BUILT_IN_PROVIDERS {
-            add_provider(&mut providers, file, text)?;
-        }
+        // Dozens of files, read before anything else can begin: by all processors together.
+        type Read<T> = Result<T, PresetFault>;
+        let (sources, providers): (Read<Sources>, Read<Providers>) = rayon::join(
+            || BUILT_IN_SOURCES.par_iter().map(|(file, text)| source(file, text)).collect(),
+            || BUILT_IN_PROVIDERS.par_iter().map(|(file, text)| provider(file, text)).collect(),
+        );
+        let (mut sources, mut providers) = (sources?, providers?);
         for (file, text) in own {
             if file == ERRORS_FILE {
                 errors = errors.with_first(parse_errors(file, text)?);
@@ -119,8 +120,8 @@ impl Catalogue {
             let sniffed: Sniffed = toml::from_str(text)
                 .map_err(|fault| PresetFault { preset: file.clone(), what: one_line(&fault, text) })?;
             match sniffed.file_type.as_deref() {
-                Some("source") => add_source(&mut sources, file, text)?,
-                Some("provider") => add_provider(&mut providers, file, text)?,
+                Some("source") => sources.extend([source(file, text)?]),
+                Some("provider") => providers.extend([provider(file, text)?]),
                 _ => {
                     let what = "`type` must be \"source\" or \"provider\"".to_owned();
                     return Err(PresetFault { preset: file.clone(), what });
@@ -152,25 +153,18 @@ fn parse_errors(file: &str, text: &str) -> Result<ErrorTable, PresetFault> {
     })
 }
 
-fn add_source(
-    sources: &mut BTreeMap<String, (SourceFile, SourcePreset)>,
-    file: &str,
-    text: &str,
-) -> Result<(), PresetFault> {
+type Sources = BTreeMap<String, (SourceFile, SourcePreset)>;
+type Providers = BTreeMap<String, Arc<ProviderPreset>>;
+
+fn source(file: &str, text: &str) -> Result<(String, (SourceFile, SourcePreset)), PresetFault> {
     let written = SourceFile::parse(file, text)?;
     let preset = written.check().map_err(|fault| PresetFault { preset: file.to_owned(), ..fault })?;
-    sources.insert(preset.name.to_string(), (written, preset));
-    Ok(())
+    Ok((preset.name.to_string(), (written, preset)))
 }
 
-fn add_provider(
-    providers: &mut BTreeMap<String, Arc<ProviderPreset>>,
-    file: &str,
-    text: &str,
-) -> Result<(), PresetFault> {
+fn provider(file: &str, text: &str) -> Result<(String, Arc<ProviderPreset>), PresetFault> {
     let preset = ProviderPreset::parse(text).map_err(|what| PresetFault { preset: file.to_owned(), what })?;
-    providers.insert(preset.name.to_string(), Arc::new(preset));
-    Ok(())
+    Ok((preset.name.to_string(), Arc::new(preset)))
 }
 
 /// What the parser calls things, and what people do.

@@ -22,10 +22,12 @@ pub struct List {
 }
 
 impl List {
-    /// The same, read as a fault where it shows no effect at all: it shows not even that it would show one.
+    /// The same, read as a fault where no effect has a reference: it shows not even that it would show one.
     pub(super) fn that_shows_something(mut self) -> Self {
-        if self.outcome.as_ref().is_ok_and(|listing| listing.effects().is_empty()) {
-            let sentence = "the list shows no effect at all, which proves nothing of any";
+        let shows_nothing =
+            |listing: &Listing| listing.effects().iter().all(|effect| effect.references.is_empty());
+        if self.outcome.as_ref().is_ok_and(shows_nothing) {
+            let sentence = "the list shows no effect with a reference, which proves nothing of any";
             self.outcome = Err(Fault::new(FaultKind::Shape, sentence));
         }
         self

@@ -72,3 +72,20 @@ fn what_keeps_it_from_being_tried_is_told_in_two_lines() {
         assert_eq!(ran.err.lines().count(), 2, "{ran:?}");
     }
 }
+
+/// A job system whose tables tell nothing is named, with what to do instead.
+#[test]
+fn a_system_that_cannot_be_read_is_named() {
+    let world = World::new();
+    world.database(
+        "huey.db",
+        "CREATE TABLE task (id INTEGER PRIMARY KEY, queue TEXT, data BLOB, priority REAL)",
+    );
+    let ran = world.run_all(&["list", "--db", "sqlite://huey.db"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(
+        ran.err.starts_with("unstuck: huey.db: has the tables of `huey`, which cannot be read\n"),
+        "{ran:?}"
+    );
+    assert!(ran.err.contains("keep a journal of your own"), "{ran:?}");
+}

@@ -11,7 +11,7 @@ use crate::adapters::http::secret::SecretKeeper;
 use crate::domain::evidence::{Fault, FaultKind};
 use crate::domain::listing::{ListedEffect, Listing};
 use crate::ports::provider::{Listed, Window};
-use crate::preset::provider::{LISTING_KEPT_BYTES_MAX, ListLookUp, Order, PageStep};
+use crate::preset::provider::{LISTING_KEPT_BYTES_MAX, ListLookUp, Order, PageEnd, PageStep, Paging};
 use crate::preset::template::Fields;
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::{Instant, sleep};
@@ -116,6 +116,11 @@ fn is_cursor(step: &PageStep) -> bool {
     }
 }
 
+/// Whether a page itself says that another item follows its last one.
+fn says_whether_more(paging: &Paging) -> bool {
+    matches!((&paging.step, &paging.end), (PageStep::LastId { .. }, PageEnd::More(_)))
+}
+
 /// Whether the order alone says where the window ends.
 fn is_cut_by_order(listing: &ListLookUp) -> bool {
     listing.order == Some(Order::NewestFirst)
@@ -192,6 +197,10 @@ impl<'look> ListReading<'look> {
             return Err(Fault::new(FaultKind::BodyTooLarge, sentence));
         }
         let page = read_list_page(&self.list.look, self.vars, reply)?;
+        if page.items == 0 && self.pages() > 0 && says_whether_more(&self.list.look.paging) {
+            // Servers that no longer know the item after which to go on say so by an empty page.
+            return Err(shape("a page that the one before said to be there is empty"));
+        }
         let ids = page.effects.iter().map(|effect| effect.id.clone()).collect();
         let is_past = self.follow_order(&page)?;
         let number = self.pages();

@@ -159,15 +159,19 @@ impl SourcePreset {
     /// Whether a database has this job system.
     pub fn is_in(&self, engine: Engine, tables: &[Table]) -> bool {
         let has_engine = self.variants.iter().any(|variant| variant.engines.contains(&engine));
+        has_engine && self.has_tables(tables)
+    }
+
+    /// Whether a database has the tables that the job system is recognised by, also where it cannot be read.
+    pub fn has_tables(&self, tables: &[Table]) -> bool {
         let schema = self.variants.iter().find_map(|variant| variant.schema.as_deref());
-        has_engine
-            && self.detect.as_ref().is_some_and(|detect| {
-                tables.iter().any(|table| {
-                    table.is_in(schema)
-                        && table.name.eq_ignore_ascii_case(&detect.table)
-                        && detect.columns.iter().all(|wanted| table.type_of(wanted).is_some())
-                })
+        self.detect.as_ref().is_some_and(|detect| {
+            tables.iter().any(|table| {
+                table.is_in(schema)
+                    && table.name.eq_ignore_ascii_case(&detect.table)
+                    && detect.columns.iter().all(|wanted| table.type_of(wanted).is_some())
             })
+        })
     }
 
     /// The names of all tables that must be looked at to choose a shape.

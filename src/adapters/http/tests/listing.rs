@@ -115,6 +115,7 @@ fn page_of(ids: &str, more: bool) -> String {
 #[case::no_such_list(&[], Err(F::Refused), 1)]
 #[case::not_allowed(&[(None, 403, page_of("1", false))], Err(F::Refused), 1)]
 #[case::moved(&[(None, 302, page_of("1", false))], Err(F::Redirect), 1)]
+#[case::empty_where_more_was_said(&[(None, 200, page_of("1", true)), (Some("1"), 200, page_of("", false))], Err(F::Shape), 2)]
 #[case::empty_with_more(&[(None, 200, page_of("1", true)), (Some("1"), 200, page_of("", true))], Err(F::Shape), 2)]
 #[case::circle(&[(None, 200, page_of("1 2", true)), (Some("2"), 200, page_of("3 2", true))], Err(F::Shape), 2)]
 #[case::same_page(&[(None, 200, page_of("1", true)), (Some("1"), 200, page_of("1", true))], Err(F::Shape), 2)]
