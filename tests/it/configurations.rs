@@ -52,7 +52,7 @@ fn every_wrong_configuration_is_told_in_exactly_two_lines() {
 }
 
 /// Sentences that no configuration file alone can bring about, each for a reason.
-const NOT_BY_A_FILE: [&str; 14] = [
+const NOT_BY_A_FILE: [&str; 15] = [
     // told by the tests below
     ": there is no such file",
     // of the machine: no home folder, a folder that cannot be read, a file without permission
@@ -62,6 +62,7 @@ const NOT_BY_A_FILE: [&str; 14] = [
     "cannot be read (",
     "Report this: a built-in preset is wrong.",
     // of `--db`, without a file: tests/it/broken_inputs.rs
+    "`, which cannot be read",
     "it has none",
     "it has ",
     ": no table that is known (",
