@@ -106,8 +106,7 @@ impl Catalogue {
     pub fn new(own: &[(String, String)]) -> Result<Self, PresetFault> {
         let mut errors = ErrorTable::parse_later(BUILT_IN_ERRORS);
         // Dozens of files, read before anything else can begin: by all processors together.
-        type Read<T> = Result<T, PresetFault>;
-        let (sources, providers): (Read<Sources>, Read<Providers>) = rayon::join(
+        let (sources, providers): (Result<Sources, _>, Result<Providers, _>) = rayon::join(
             || BUILT_IN_SOURCES.par_iter().map(|(file, text)| source(file, text)).collect(),
             || BUILT_IN_PROVIDERS.par_iter().map(|(file, text)| provider(file, text)).collect(),
         );
