@@ -67,7 +67,7 @@ async fn one(
 ) -> Result<Exit, Failure> {
     let source = find_source(desk, arguments.source.as_deref(), key).await?;
     if arguments.dry_run {
-        return dry_run(desk, &source, key, choice, arguments.json).await;
+        return dry_run(desk, &source, key, choice, (arguments.insists, arguments.json)).await;
     }
     let order = Order {
         source,
@@ -114,7 +114,7 @@ async fn dry_run(
     source: &str,
     key: &str,
     choice: Choice,
-    as_json: bool,
+    (insists, as_json): (bool, bool),
 ) -> Result<Exit, Failure> {
     let prepared = match settle::prepare(desk, source, key, choice, None).await? {
         Ok(prepared) => prepared,
@@ -132,7 +132,8 @@ async fn dry_run(
         say::line("Dry run: nothing was written.")?;
         tell::print_prepared(desk, &prepared, choice)?;
     }
-    let is_possible = prepared.permission.against.is_none() && prepared.statements.is_ok();
+    let is_permitted = prepared.permission.against.is_none() || insists;
+    let is_possible = is_permitted && prepared.statements.is_ok();
     Ok(if is_possible { Exit::Fine } else { Exit::No })
 }
 

@@ -9,6 +9,7 @@ use crate::domain::text::is_plain;
 use crate::output::say;
 use crate::preset::catalogue::Catalogue;
 use crate::preset::source::{KindFrom, Table};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -27,8 +28,9 @@ pub(super) async fn run(common: &Common, arguments: &Init) -> Result<Exit, Failu
         .map_err(|fault| Failure::usage(fault.to_string(), "Report this: a built-in preset is wrong."))?;
     let mut text = HEAD.to_owned();
     let mut kinds = Vec::new();
+    let mut names = BTreeSet::new();
     for (database, tables) in look(&common.db).await? {
-        write_database(&mut text, &mut kinds, (&database, &tables?), &catalogue);
+        write_database(&mut text, (&mut kinds, &mut names), (&database, &tables?), &catalogue);
     }
     kinds.sort();
     kinds.dedup();
@@ -48,7 +50,7 @@ pub(super) async fn run(common: &Common, arguments: &Init) -> Result<Exit, Failu
 
 fn write_database(
     text: &mut String,
-    kinds: &mut Vec<String>,
+    (kinds, names): (&mut Vec<String>, &mut BTreeSet<String>),
     (database, tables): (&Database, &[Table]),
     catalogue: &Catalogue,
 ) {
@@ -60,9 +62,15 @@ fn write_database(
     });
     let known = known_systems(database.engine(), tables, catalogue);
     for preset in &known {
-        let name = quoted(&preset.name);
+        let (own, name) = (quoted(&preset.name), quoted(&free_name(names, &preset.name, database)));
         let _infallible =
-            write!(text, "\n# {}\n[[sources]]\nname = {name}\nurl = {url}\npreset = {name}\n", preset.title);
+            write!(text, "\n# {}\n[[sources]]\nname = {name}\nurl = {url}\npreset = {own}\n", preset.title);
+        if matches!(database, Database::Server(_)) {
+            // An address is written down without its password.
+            text.push_str(
+                "# secret_env = \"…\" # the variable with the password, where the address needs one\n",
+            );
+        }
         let kind = preset
             .variants
             .iter()
@@ -78,7 +86,7 @@ fn write_database(
             }
             Some(KindFrom::Fixed(_)) | None => {
                 kinds.push(preset.name.to_string());
-                let _infallible = writeln!(text, "kind = {name}");
+                let _infallible = writeln!(text, "kind = {own}");
             }
         }
     }
@@ -89,6 +97,16 @@ fn write_database(
         let columns: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
         let _infallible = write!(text, "{}", suggestion(&table.name, &url, &columns));
     }
+}
+
+/// A name that no source has yet: the preset's, else with the database's before it, else with a number behind.
+fn free_name(names: &mut BTreeSet<String>, preset: &str, database: &Database) -> String {
+    let longer = format!("{}.{preset}", database.stem());
+    let numbered = (2..).map(|number| format!("{longer}#{number}"));
+    let mut all = [preset.to_owned(), longer.clone()].into_iter().chain(numbered);
+    let free = all.find(|name| !names.contains(name)).unwrap_or(longer);
+    names.insert(free.clone());
+    free
 }
 
 /// A table that no preset knows, as a mapping to fill in: commented out, because nothing is guessed in silence.

@@ -122,6 +122,9 @@ fn summary(result: &Reconciled, counted: usize, scope: &Scope) -> String {
         span(scope.since)
     );
     match counted {
+        0 if result.effects_listed == 0 && !result.not_listed.is_empty() => {
+            "No provider's list could be read: nothing was matched.".to_owned()
+        }
         0 => format!("{what}: nothing is odd in what could be read."),
         1 => format!("{what}: 1 does not match."),
         many => format!("{what}: {many} do not match."),

@@ -20,6 +20,13 @@ use tokio_util::sync::CancellationToken;
 pub(super) async fn settings(common: &Common) -> Result<Settings, Failure> {
     let folders = Folders::of_platform();
     let audit = || folders.clone().map(|known| known.audit_file());
+    if let (Some(file), false) = (&common.config, common.db.is_empty()) {
+        // Which of the two is meant is nobody's to guess: a decision would land in the other database.
+        return Err(Failure::usage(
+            format!("both a configuration ({}) and --db are named", file.display()),
+            "Name one of the two: --db looks without a configuration, --config (or $UNSTUCK_CONFIG) names the sources itself.",
+        ));
+    }
     let mut settings = if !common.db.is_empty() && common.config.is_none() {
         let folder = std::env::current_dir().map_err(|fault| no_folder(&fault))?;
         load::detect(look(&common.db).await?, &folder, audit()?)?

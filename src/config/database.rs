@@ -43,7 +43,15 @@ impl Database {
                 return file(path);
             }
         }
-        let engine = match url.split_once("://").map(|(scheme, _)| scheme) {
+        let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+        let engine = match scheme.as_deref() {
+            None if is_almost_a_server(url) => {
+                // Never with the address itself: it may hold a password.
+                return Err(ConfigFault::new(
+                    "this is no file's path: it looks like a server's address whose beginning is missing or misspelt",
+                    "Write postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE; a file with such a name is sqlite://PATH.",
+                ));
+            }
             None => return file(url),
             Some("postgres" | "postgresql") => Engine::Postgres,
             Some("mysql" | "mariadb") => Engine::Mysql,
@@ -92,6 +100,15 @@ impl Database {
             Self::Server(server) => server.name.clone(),
         }
     }
+}
+
+/// Whether a text without an engine is more likely an address with a password than a path: `user:password@host`, or an
+/// engine's name with too few slashes.
+fn is_almost_a_server(text: &str) -> bool {
+    let has_password = text.split_once('@').is_some_and(|(before, _)| before.contains(':'));
+    let begins =
+        |engine: &&str| text.get(..engine.len()).is_some_and(|head| head.eq_ignore_ascii_case(engine));
+    has_password || ["postgres:", "postgresql:", "mysql:", "mariadb:"].iter().any(begins)
 }
 
 fn file(path: &str) -> Result<Database, ConfigFault> {
@@ -175,8 +192,24 @@ mod tests {
     #[rstest]
     #[case::other("oracle://db/app", "`oracle` databases cannot be read by this version")]
     #[case::empty("sqlite://", "the address names no file")]
+    #[case::no_engine("ana:s3cr3t@db/app", ALMOST)]
+    #[case::one_slash("postgres:/ana:s3cr3t@db/app", ALMOST)]
+    #[case::capitals("MySQL:ana@db/app", ALMOST)]
     #[case::port("postgres://db:port/app", "the PostgreSQL address cannot be read (invalid port number)")]
     fn an_address_that_cannot_be_used_is_told(#[case] url: &str, #[case] what: &str) {
-        assert_eq!(Database::parse(url).unwrap_err().what, what);
+        let fault = Database::parse(url).unwrap_err();
+        assert_eq!(fault.what, what);
+        assert!(!fault.what.contains("s3cr3t") && !fault.do_next.contains("s3cr3t"));
+    }
+
+    const ALMOST: &str =
+        "this is no file's path: it looks like a server's address whose beginning is missing or misspelt";
+
+    #[rstest]
+    #[case::capitals("POSTGRES://ana@db/app", Engine::Postgres)]
+    #[case::a_file_all_the_same("sqlite://a:b@c.db", Engine::Sqlite)]
+    #[case::a_path_with_a_sign("jobs@prod.db", Engine::Sqlite)]
+    fn an_engine_is_read_in_any_case_and_a_path_stays_a_path(#[case] url: &str, #[case] engine: Engine) {
+        assert_eq!(Database::parse(url).unwrap().engine(), engine);
     }
 }

@@ -113,6 +113,49 @@ fn what_init_writes_can_be_used_at_once() {
     );
 }
 
+/// Two databases may have the same tables: what is written names them apart, and is at work at once.
+#[test]
+fn init_gives_each_source_a_name_of_its_own() {
+    let world = World::new();
+    for name in ["shop.db", "mail.db"] {
+        world.database(
+            name,
+            &format!("{TABLES} INSERT INTO jobs VALUES ('a', 'failed', '2026-05-04 10:00:00', 'timed out')"),
+        );
+    }
+    let ran = world.run("init --db sqlite://shop.db --db sqlite://mail.db --output config.toml");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let listed = world.run("list --json --config config.toml");
+    assert_eq!((listed.code, listed.err.as_str()), (Some(0), ""));
+    assert_eq!(listed.each("source"), ["jobs", "mail.jobs"]);
+}
+
+/// Which database is meant is nobody's to guess: a decision would land in the other one.
+#[test]
+fn a_configuration_and_a_database_are_not_named_together() {
+    let world = World::new();
+    for name in ["prod.db", "stage.db"] {
+        world.database(
+            name,
+            &format!("{TABLES} INSERT INTO jobs VALUES ('a', 'failed', '2026-05-04 10:00:00', 'timed out')"),
+        );
+    }
+    world.write("prod.toml", "[[sources]]\nname = \"jobs\"\nurl = \"sqlite://prod.db\"\npreset = \"jobs\"\n");
+    let what = "both a configuration (prod.toml) and --db are named";
+    let do_next = "Name one of the two: --db looks without a configuration, --config (or $UNSTUCK_CONFIG) names the sources itself.";
+    for command in ["list", "decide a --source jobs --done --override --reason x", "check --all", "doctor"] {
+        let ran = world.run(&format!("{command} --config prod.toml --db sqlite://stage.db"));
+        assert_eq!((ran.code, ran.err), (Some(2), two_lines(what, do_next)), "{command}");
+    }
+    for name in ["prod.db", "stage.db"] {
+        let status: String = rusqlite::Connection::open(world.path(name))
+            .unwrap()
+            .query_row("SELECT status FROM jobs", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(status, "failed");
+    }
+}
+
 #[test]
 fn init_never_overwrites() {
     let world = World::new();
