@@ -22,11 +22,12 @@ use tokio::net::TcpListener;
 use unstuck::adapters::system::SystemClock;
 use unstuck::config::load;
 use unstuck::domain::moment::stamp;
+use unstuck::domain::plan::Wish;
 use unstuck::domain::verdict::Verdict;
 use unstuck::ports::clock::Clock;
 use unstuck::wiring::{self, AuditUse, Options};
 use unstuck::workflow::scan::Pages;
-use unstuck::workflow::sweep::{record_batch, sweep};
+use unstuck::workflow::sweep::{plan_all, record_batch, sweep_planned};
 use unstuck::workflow::{Desk, Found};
 
 /// How many findings are checked.
@@ -78,7 +79,9 @@ fn tell(what: &str, wall: Duration) {
 /// Checks everything and puts it on record.
 async fn check_all(desk: &Desk, found: &[Arc<Found>]) -> Result<Duration, Fault> {
     let begun = Instant::now();
-    let mut answered = std::pin::pin!(sweep(desk, found.to_vec()));
+    // One by one: by the provider's list it would be a few hundred requests, and no measure of asking.
+    let planned = plan_all(desk, found.to_vec(), Wish::ByItem);
+    let mut answered = std::pin::pin!(sweep_planned(desk, planned));
     let mut happened = 0;
     while let Some(batch) = answered.next().await {
         record_batch(desk, &batch).await.map_err(|fault| fault.what)?;
