@@ -4,6 +4,7 @@ use crate::domain::decision::Choice;
 use crate::domain::item::{Item, ItemKey, Row, State};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use std::fmt;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -236,8 +237,8 @@ impl Rows {
     }
 }
 
-impl std::fmt::Display for Rows {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self { at_least, at_most } if at_least == at_most => write!(f, "{at_least}"),
             Self { at_least, at_most } => write!(f, "{at_least} to {at_most}"),
@@ -320,6 +321,13 @@ pub struct SourceFault {
     pub do_next: String,
     /// Whether something may have been written nonetheless (a commit whose answer was lost).
     pub may_have_written: bool,
+}
+
+impl SourceFault {
+    /// A fault at a place (a file, a server's address), where nothing was written.
+    pub fn at(place: impl fmt::Display, kind: SourceFaultKind, what: &str, do_next: &str) -> Self {
+        Self { kind, what: format!("{place}: {what}"), do_next: do_next.to_owned(), may_have_written: false }
+    }
 }
 
 /// Kinds of source faults.

@@ -13,7 +13,7 @@ use crate::adapters::http::paging::Further;
 use crate::domain::evidence::{Effect, Fault, FaultKind};
 use crate::domain::text::clean_cut;
 use crate::preset::provider::{
-    Absence, BodyTest, EffectsPlace, ItemsPlace, LookUp, Method, Must, ReferencePlace,
+    Absence, BodyTest, EffectsPlace, ItemsPlace, LookUp, Method, Must, Place, ReferencePlace,
 };
 use crate::preset::template::Fields;
 use serde_json::{Map, Value};
@@ -273,11 +273,7 @@ fn references_of(
     effect: &Value,
     id: &str,
 ) -> Result<Vec<String>, Fault> {
-    let (place, node, may_be_missing) = match place {
-        ReferencePlace::InAddress => return Ok(Vec::new()),
-        ReferencePlace::InEffect { place, may_be_missing } => (place, effect, *may_be_missing),
-        ReferencePlace::InItem { place, may_be_missing } => (place, item, *may_be_missing),
-    };
+    let Some((place, node, may_be_missing)) = sought(place, item, effect) else { return Ok(Vec::new()) };
     let found = place.all(node).into_iter().filter(|found| !found.is_null());
     let references = found
         .map(|found| {
@@ -297,12 +293,21 @@ fn references_of(
 
 /// Whether an effect carries any reference at all.
 fn carries(place: &ReferencePlace, item: &Value, effect: &Value) -> bool {
-    let (place, node) = match place {
-        ReferencePlace::InAddress => return true,
-        ReferencePlace::InEffect { place, .. } => (place, effect),
-        ReferencePlace::InItem { place, .. } => (place, item),
-    };
-    place.all(node).iter().any(|found| !found.is_null())
+    sought(place, item, effect)
+        .is_none_or(|(place, node, _)| place.all(node).iter().any(|found| !found.is_null()))
+}
+
+/// Where a reference is looked for and in what, and whether it may be missing; `None` where the address alone has it.
+fn sought<'a>(
+    place: &'a ReferencePlace,
+    item: &'a Value,
+    effect: &'a Value,
+) -> Option<(&'a Place, &'a Value, bool)> {
+    match place {
+        ReferencePlace::InAddress => None,
+        ReferencePlace::InEffect { place, may_be_missing } => Some((place, effect, *may_be_missing)),
+        ReferencePlace::InItem { place, may_be_missing } => Some((place, item, *may_be_missing)),
+    }
 }
 
 /// A fault of shape.

@@ -67,9 +67,12 @@ async fn write(
         rows(conn, &lock, &key::values(parts)).await.map_err(before_commit)?;
     }
     let before = read_row(sql, conn, parts).await.map_err(before_commit)?;
-    let Some(before) = before.clone().filter(|row| is_as_seen(sql.mapping, row, &change.seen)) else {
-        conn.query_drop("ROLLBACK").await.map_err(before_commit)?;
-        return Ok(Applied::Changed(before));
+    let before = match before {
+        Some(row) if is_as_seen(sql.mapping, &row, &change.seen) => row,
+        changed => {
+            conn.query_drop("ROLLBACK").await.map_err(before_commit)?;
+            return Ok(Applied::Changed(changed));
+        }
     };
     for (at, statement) in planned.iter().enumerate() {
         let found = run(conn, statement).await.map_err(before_commit)?;

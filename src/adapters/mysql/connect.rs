@@ -1,8 +1,8 @@
 //! Connecting: what the address says, the few connections that are kept, and telling the server to stop when nobody waits
 //! any more.
 
-use super::fault::{fault_of, fault_of_sql};
-use crate::adapters::sql::Address;
+use super::fault::fault_of_sql;
+use crate::adapters::sql::{Address, Misfit};
 use crate::domain::moment::parse_duration;
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
@@ -67,7 +67,12 @@ impl Place {
     }
 
     pub(super) fn fault_of(&self, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
-        fault_of(self.shown(), kind, what, do_next)
+        SourceFault::at(self.shown(), kind, what, do_next)
+    }
+
+    /// What does not fit there.
+    pub(super) fn misfit(&self, (kind, what, do_next): Misfit) -> SourceFault {
+        self.fault_of(kind, &what, do_next)
     }
 
     /// A session that cannot write: one that was kept and still answers, or a new one.
@@ -114,17 +119,6 @@ impl Place {
         Ok(conn)
     }
 
-    fn password(&self) -> Result<Option<String>, SourceFault> {
-        let missing = |what: String| {
-            self.fault_of(
-                SourceFaultKind::Mismatch,
-                &what,
-                "Set it where `secret_env` or `secret_file` says.",
-            )
-        };
-        self.address.password().map_err(missing)
-    }
-
     /// What the address adds up to.
     fn way(&self) -> Result<Way, SourceFault> {
         let odd = |what: String| {
@@ -136,7 +130,7 @@ impl Place {
         };
         let (mut url, own) =
             self.address.split(&OWN).map_err(|what| odd(format!("is no address ({what})")))?;
-        let own = |names: [&str; 2]| {
+        let own = |names: &[&str]| {
             own.iter().find(|(known, _)| names.contains(&known.as_str())).map(|(_, value)| value.as_str())
         };
         if url.set_scheme("mysql").is_err() {
@@ -151,15 +145,15 @@ impl Place {
             .client_found_rows(true)
             // An address that names a port means the port, also where there is a socket.
             .prefer_socket(false);
-        if let Some(password) = self.password()? {
+        if let Some(password) = self.address.password()? {
             builder = builder.pass(Some(password));
         }
-        let read_max = match own(["statement_timeout", "statement_timeout"]) {
+        let read_max = match own(&["statement_timeout"]) {
             Some(text) => parse_duration(text).map_err(odd)?.to_std().unwrap_or(READ_MAX),
             None => READ_MAX,
         };
-        let mode = own(["sslmode", "ssl-mode"]).unwrap_or(if is_near { "disable" } else { "prefer" });
-        let (ssl, may_be_plain) = ssl_of(mode, own(["sslrootcert", "ssl-ca"])).map_err(odd)?;
+        let mode = own(&["sslmode", "ssl-mode"]).unwrap_or(if is_near { "disable" } else { "prefer" });
+        let (ssl, may_be_plain) = ssl_of(mode, own(&["sslrootcert", "ssl-ca"])).map_err(odd)?;
         let plain = Opts::from(builder.clone());
         let opts = Opts::from(builder.ssl_opts(ssl));
         Ok(Way { opts, or_plain: may_be_plain.then_some(plain), read_max })

@@ -9,8 +9,7 @@ use super::value::cell_at;
 use crate::adapters::sql::health::{self, STATUSES_MAX, bad, doubtful, good};
 use crate::adapters::sql::{Picked, state_of};
 use crate::domain::cell::Cell;
-use crate::domain::text::clean_cut;
-use crate::ports::source::{Examined, Wanted};
+use crate::ports::source::Examined;
 use crate::preset::source::Engine;
 use mysql_async::Error;
 use mysql_async::prelude::Queryable;
@@ -54,23 +53,17 @@ async fn of_tables(inner: &Inner, lent: &mut Lent, picked: &Picked) -> Vec<Exami
     let there = tables(lent, Some(&[&mapping.table])).await.unwrap_or_default();
     let columns = there.first().map(|table| table.columns.clone()).unwrap_or_default();
     let mut lines = vec![health::columns(&mapping.table, &columns)];
-    if !mapping.variant.is_empty() {
-        lines.push(good("variant", mapping.variant.to_string()));
-    }
+    lines.extend(health::variant(mapping));
     lines.push(statuses(lent, picked).await);
-    let wanted =
-        Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000, every_item: false };
-    lines.push(match scan(inner, lent, &wanted, None).await {
+    lines.push(match scan(inner, lent, &health::candidates(), None).await {
         Ok(page) => health::times(&page),
         Err(fault) => bad("times", &fault),
     });
     let late = mapping.decisions.late_writer.as_str();
     lines.push(good("decisions", format!("a worker that comes back late is {late}")));
     if let Some(table) = &mapping.decisions_table {
-        lines.push(match check_decisions_table(inner, lent.conn(), table).await {
-            Ok(()) => good("decisions table", format!("`{}` is there", clean_cut(table, 80))),
-            Err(fault) => bad("decisions table", &fault),
-        });
+        let checked = check_decisions_table(inner, lent.conn(), table).await;
+        lines.push(health::decisions_table(table, checked));
     }
     lines.push(good("clock", "the server's own"));
     lines

@@ -1,19 +1,9 @@
 //! What MySQL's errors mean, each with what to do.
 
+use crate::adapters::sql::is_broken_off;
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use mysql_async::{DriverError, Error, IoError};
-use std::io::ErrorKind;
-
-/// A fault about a database.
-pub(super) fn fault_of(place: &str, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
-    SourceFault {
-        kind,
-        what: format!("{place}: {what}"),
-        do_next: do_next.to_owned(),
-        may_have_written: false,
-    }
-}
 
 /// The server's own words, or the driver's.
 pub(super) fn told(fault: &Error) -> String {
@@ -35,13 +25,7 @@ pub(super) fn told(fault: &Error) -> String {
 fn is_lost(fault: &Error) -> bool {
     match fault {
         Error::Driver(DriverError::ConnectionClosed) => true,
-        Error::Io(IoError::Io(io)) => matches!(
-            io.kind(),
-            ErrorKind::UnexpectedEof
-                | ErrorKind::ConnectionReset
-                | ErrorKind::ConnectionAborted
-                | ErrorKind::BrokenPipe
-        ),
+        Error::Io(IoError::Io(io)) => is_broken_off(io),
         _ => false,
     }
 }
@@ -52,19 +36,19 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
     let told = told(fault);
     let Error::Server(server) = fault else {
         return match fault {
-            _ if is_lost(fault) => fault_of(
+            _ if is_lost(fault) => SourceFault::at(
                 place,
                 Broken,
                 "the connection was lost while it was used",
                 "Scan again: it is connected to anew.",
             ),
-            Error::Driver(DriverError::NoClientSslFlagFromServer) => fault_of(
+            Error::Driver(DriverError::NoClientSslFlagFromServer) => SourceFault::at(
                 place,
                 Unreachable,
                 "the server speaks no TLS",
                 "Write ?sslmode=disable if the way to it is safe.",
             ),
-            _ => fault_of(
+            _ => SourceFault::at(
                 place,
                 Unreachable,
                 &format!("cannot be reached ({told})"),
@@ -127,7 +111,7 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
             "`unstuck doctor` shows the table's columns beside the preset's.",
         ),
     };
-    fault_of(place, kind, &what, do_next)
+    SourceFault::at(place, kind, &what, do_next)
 }
 
 /// Whether a deadlock was broken up by rolling this transaction back.

@@ -3,8 +3,7 @@
 use super::Inner;
 use super::connect::Lent;
 use super::value::held_by;
-use crate::adapters::sql::{Column, Picked, pick, quoted};
-use crate::domain::text::clean;
+use crate::adapters::sql::{Column, Picked, no_table, pick, quoted};
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, Table};
 use mysql_async::Error;
@@ -46,18 +45,14 @@ pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, 
     let is_there = |name: &str| there.iter().any(|table| table.name.eq_ignore_ascii_case(name));
     let mapping = match pick(preset, Engine::Mysql, &there) {
         Ok(mapping) => mapping,
-        Err((kind, what, do_next)) => {
+        Err(misfit) => {
             check_visible(inner, lent, names.iter().copied().filter(|name| !is_there(name))).await?;
-            return Err(place.fault_of(kind, &what, do_next));
+            return Err(place.misfit(misfit));
         }
     };
-    let mismatch = |what: &str, do_next: &str| Err(place.fault_of(SourceFaultKind::Mismatch, what, do_next));
     if !is_there(&mapping.table) {
         check_visible(inner, lent, [mapping.table.as_str()].into_iter()).await?;
-        return mismatch(
-            &format!("has no table `{}`", clean(&mapping.table)),
-            "Name the right table in the configuration; `unstuck doctor` lists those there are.",
-        );
+        return Err(place.misfit(no_table(&mapping, Engine::Mysql)));
     }
     let mut picked = Picked { columns: Vec::new(), mapping };
     let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Mysql).from());
@@ -72,16 +67,7 @@ pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, 
         })
         .collect();
     lent.conn().close(statement).await.map_err(|fault| place.fault(&fault))?;
-    let sql = picked.sql(Engine::Mysql);
-    let missing: Vec<String> =
-        sql.missing().into_iter().map(|column| format!("`{}`", clean(column))).collect();
-    if !missing.is_empty() {
-        let table = clean(&picked.mapping.table);
-        return mismatch(
-            &format!("table `{table}` has no column {}", missing.join(", ")),
-            "Map the columns in the configuration; `unstuck doctor` lists those there are.",
-        );
-    }
+    picked.check_columns(Engine::Mysql).map_err(|misfit| place.misfit(misfit))?;
     Ok(inner.known.keep(picked))
 }
 

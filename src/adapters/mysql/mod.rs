@@ -78,10 +78,7 @@ impl Source for MysqlSource {
     }
 
     fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
-        let Some(picked) = self.inner.known.picked() else {
-            return Err(Unsupported("its preset knows no MySQL tables".to_owned()));
-        };
-        sql::plan(&picked.sql(Engine::Mysql), choice, change)
+        self.inner.known.plan(choice, change)
     }
 
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {

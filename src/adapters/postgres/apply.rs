@@ -7,7 +7,6 @@ use super::look::look;
 use super::query::{bound, check_decisions_table, read_row};
 use crate::adapters::sql::{Sql, is_as_seen, plan};
 use crate::domain::decision::Choice;
-use crate::domain::item::Row;
 use crate::ports::source::{Applied, Change, PlannedStatement, SourceFault, SourceFaultKind};
 use crate::preset::source::Engine;
 use tokio_postgres::types::ToSql;
@@ -33,7 +32,7 @@ pub(super) async fn apply(inner: &Inner, choice: Choice, change: &Change) -> Res
         Err((fault, _)) if is_overtaken(&fault) => {
             let now = async {
                 writing.begin_again().await?;
-                read_now(&sql, client, change).await
+                read_row(&sql, client, &change.key.parts).await
             };
             now.await.map(Applied::Changed).map_err(|fault| inner.place.fault(&fault))
         }
@@ -43,10 +42,6 @@ pub(super) async fn apply(inner: &Inner, choice: Choice, change: &Change) -> Res
             Err(SourceFault { may_have_written, ..inner.place.fault(&fault) })
         }
     }
-}
-
-async fn read_now(sql: &Sql<'_>, client: &Client, change: &Change) -> Result<Option<Row>, Error> {
-    read_row(sql, client, &change.key.parts).await
 }
 
 /// The server's error, and whether it came from the commit itself.
@@ -59,10 +54,14 @@ async fn write(
     planned: &[PlannedStatement],
 ) -> Result<Applied, WriteFault> {
     let before_commit = |fault| (fault, false);
-    let before = read_now(sql, client, change).await.map_err(before_commit)?;
-    let Some(before) = before.clone().filter(|row| is_as_seen(sql.mapping, row, &change.seen)) else {
-        client.batch_execute("ROLLBACK").await.map_err(before_commit)?;
-        return Ok(Applied::Changed(before));
+    let parts = &change.key.parts;
+    let before = read_row(sql, client, parts).await.map_err(before_commit)?;
+    let before = match before {
+        Some(row) if is_as_seen(sql.mapping, &row, &change.seen) => row,
+        changed => {
+            client.batch_execute("ROLLBACK").await.map_err(before_commit)?;
+            return Ok(Applied::Changed(changed));
+        }
     };
     for (at, statement) in planned.iter().enumerate() {
         let found = run(client, statement).await.map_err(before_commit)?;
@@ -71,7 +70,7 @@ async fn write(
             return Ok(Applied::WrongCount { statement: at + 1, expected: statement.rows, found });
         }
     }
-    let after = read_now(sql, client, change).await.map_err(before_commit)?;
+    let after = read_row(sql, client, parts).await.map_err(before_commit)?;
     client.batch_execute("COMMIT").await.map_err(|fault| (fault, true))?;
     Ok(Applied::Written { before, after })
 }

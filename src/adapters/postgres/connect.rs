@@ -1,11 +1,11 @@
 //! Connecting: what the address, the environment and the password file add up to; the few connections that are kept; and
 //! telling the server to stop when nobody waits any more.
 
-use super::fault::{fault_of, fault_of_sql, told};
+use super::fault::{fault_of_sql, told};
 use super::passfile;
 use super::tls::{self, Tls};
 use crate::adapters::secret::Environment;
-use crate::adapters::sql::{Address, quoted};
+use crate::adapters::sql::{Address, Misfit, quoted};
 use crate::domain::moment::parse_duration;
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
@@ -94,7 +94,12 @@ impl Place {
     }
 
     pub(super) fn fault_of(&self, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
-        fault_of(self.shown(), kind, what, do_next)
+        SourceFault::at(self.shown(), kind, what, do_next)
+    }
+
+    /// What does not fit there.
+    pub(super) fn misfit(&self, (kind, what, do_next): Misfit) -> SourceFault {
+        self.fault_of(kind, &what, do_next)
     }
 
     /// A transaction that cannot write, on a connection that was kept or on a new one.
@@ -145,17 +150,6 @@ impl Place {
         Ok(client)
     }
 
-    fn password(&self) -> Result<Option<String>, SourceFault> {
-        let missing = |what: String| {
-            self.fault_of(
-                SourceFaultKind::Mismatch,
-                &what,
-                "Set it where `secret_env` or `secret_file` says.",
-            )
-        };
-        self.address.password().map_err(missing)
-    }
-
     /// What the address, the environment and the password file add up to, as libpq does it.
     fn way(&self) -> Result<Way, SourceFault> {
         let odd = |what: String| {
@@ -183,7 +177,7 @@ impl Place {
         let (ssl_mode, tls) = tls::of(mode.as_deref().unwrap_or("prefer"), roots.as_deref()).map_err(odd)?;
         let is_socket = matches!(config.get_hosts(), [Host::Unix(_), ..]);
         config.ssl_mode(if is_socket { SslMode::Disable } else { ssl_mode });
-        if let Some(password) = self.password()? {
+        if let Some(password) = self.address.password()? {
             config.password(password);
         } else if config.get_password().is_none() {
             let passfile = own("passfile").map(str::to_owned);

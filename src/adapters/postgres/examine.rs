@@ -6,11 +6,11 @@ use super::going::Going;
 use super::look::{hidden, look, tables};
 use super::query::{check_decisions_table, rows};
 use super::value::cell_at;
-use crate::adapters::sql::health::{self, STATUSES_MAX, bad, doubtful, good};
+use crate::adapters::sql::health::{self, CANDIDATES_MAX, STATUSES_MAX, bad, doubtful, good};
 use crate::adapters::sql::{Held, Picked, state_of};
 use crate::domain::cell::Cell;
 use crate::domain::text::clean_cut;
-use crate::ports::source::{Examined, Page, SourceFault, Wanted};
+use crate::ports::source::{Examined, Page, SourceFault};
 use crate::preset::source::Engine;
 use tokio_postgres::Error;
 
@@ -66,9 +66,7 @@ async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined>
     let mut lines = Vec::new();
     let columns = own.map(|table| table.columns.clone()).unwrap_or_default();
     lines.push(health::columns(&mapping.table, &columns));
-    if !mapping.variant.is_empty() {
-        lines.push(good("variant", mapping.variant.to_string()));
-    }
+    lines.extend(health::variant(mapping));
     lines.push(statuses(lent, picked).await);
     lines.push(match candidates(inner).await {
         Ok(page) => health::times(&page),
@@ -83,10 +81,8 @@ async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined>
         ));
     }
     if let Some(table) = &mapping.decisions_table {
-        lines.push(match check_decisions_table(inner, lent.client(), table).await {
-            Ok(()) => good("decisions table", format!("`{}` is there", clean_cut(table, 80))),
-            Err(fault) => bad("decisions table", &fault),
-        });
+        let checked = check_decisions_table(inner, lent.client(), table).await;
+        lines.push(health::decisions_table(table, checked));
     }
     lines.push(good("clock", "the server's own"));
     lines
@@ -94,11 +90,10 @@ async fn of_tables(inner: &Inner, lent: &Lent, picked: &Picked) -> Vec<Examined>
 
 /// The first of those that may be findings.
 async fn candidates(inner: &Inner) -> Result<Page, SourceFault> {
-    const ROWS_MAX: usize = 1_000;
-    let wanted =
-        Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: ROWS_MAX, every_item: false };
+    let wanted = health::candidates();
     // One more than there are, so that the query is read to its end.
-    let (page, _) = Going::begin(inner, &wanted, None, ROWS_MAX).await?.page(inner, ROWS_MAX + 1).await?;
+    let (page, _) =
+        Going::begin(inner, &wanted, None, CANDIDATES_MAX).await?.page(inner, CANDIDATES_MAX + 1).await?;
     Ok(page)
 }
 

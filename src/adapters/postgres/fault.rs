@@ -1,21 +1,11 @@
 //! What PostgreSQL's errors mean, each with what to do.
 
+use crate::adapters::sql::is_broken_off;
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use std::error::Error as _;
-use std::io::ErrorKind;
 use tokio_postgres::Error;
 use tokio_postgres::error::{Severity, SqlState};
-
-/// A fault about a database.
-pub(super) fn fault_of(place: &str, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
-    SourceFault {
-        kind,
-        what: format!("{place}: {what}"),
-        do_next: do_next.to_owned(),
-        may_have_written: false,
-    }
-}
 
 /// The server's own words, or the driver's with what lies behind them.
 pub(super) fn told(fault: &Error) -> String {
@@ -37,16 +27,7 @@ const CHECK_LOGIN: &str = "Check the user and its password (in the address, `sec
 /// Whether a connection that stood is gone.
 fn is_lost(fault: &Error) -> bool {
     let io = fault.source().and_then(|source| source.downcast_ref::<std::io::Error>());
-    fault.is_closed()
-        || io.is_some_and(|io| {
-            matches!(
-                io.kind(),
-                ErrorKind::UnexpectedEof
-                    | ErrorKind::ConnectionReset
-                    | ErrorKind::ConnectionAborted
-                    | ErrorKind::BrokenPipe
-            )
-        })
+    fault.is_closed() || io.is_some_and(is_broken_off)
 }
 
 /// What an error means that is the driver's own. It tells its kind by its first words alone.
@@ -74,7 +55,7 @@ fn of_driver(place: &str, fault: &Error, told: &str) -> SourceFault {
             "Check host, port and network, and that the server runs.",
         )
     };
-    fault_of(place, kind, &what, do_next)
+    SourceFault::at(place, kind, &what, do_next)
 }
 
 /// What an error means.
@@ -141,7 +122,7 @@ pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
             "`unstuck doctor` shows the table's columns beside the preset's.",
         ),
     };
-    fault_of(place, kind, &what, do_next)
+    SourceFault::at(place, kind, &what, do_next)
 }
 
 /// Whether a value was simply none of its column's type: a key that no row can have.

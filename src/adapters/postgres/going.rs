@@ -150,7 +150,7 @@ impl Going {
         let mut items = std::mem::take(&mut self.before);
         while items.len() < items_max {
             let Some(row) = self.rows.next().await else { return Ok(Step { items, is_over: true }) };
-            items.push(item_at(inner, &picked, &names, &row?)?.0);
+            items.push(item_at(inner, &picked, &names, &row?)?);
             self.left = self.left.saturating_sub(1);
         }
         Ok(Step { items, is_over: false })
@@ -160,7 +160,7 @@ impl Going {
 /// The items of whole rows.
 fn items_of(inner: &Inner, picked: &Picked, found: &[tokio_postgres::Row]) -> Result<Vec<Item>, Error> {
     let (names, _) = picked.sql(ENGINE).selection();
-    found.iter().map(|row| Ok(item_at(inner, picked, &names, row)?.0)).collect()
+    found.iter().map(|row| item_at(inner, picked, &names, row)).collect()
 }
 
 /// Queries that wait for somebody to go on.

@@ -3,7 +3,7 @@
 use super::Inner;
 use super::connect::Lent;
 use super::value::held_by;
-use crate::adapters::sql::{Column, Picked, pick, quoted};
+use crate::adapters::sql::{Column, Picked, no_table, pick, quoted};
 use crate::domain::text::clean;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, Mapping, Table};
@@ -47,18 +47,14 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
     let (there, elsewhere): (Vec<Table>, Vec<Table>) = all.into_iter().partition(|table| table.is_in(schema));
     let mapping = match pick(preset, Engine::Postgres, &there) {
         Ok(mapping) => mapping,
-        Err((kind, what, do_next)) => {
+        Err(misfit) => {
             check_usable(inner, lent, &elsewhere).await?;
-            return Err(place.fault_of(kind, &what, do_next));
+            return Err(place.misfit(misfit));
         }
     };
     if !there.iter().any(|table| table.name == mapping.table) {
         check_usable(inner, lent, &elsewhere).await?;
-        return Err(place.fault_of(
-            SourceFaultKind::Mismatch,
-            &format!("has no table `{}`", clean(&mapping.table)),
-            "Name table and schema in the configuration; `unstuck doctor` lists those there are.",
-        ));
+        return Err(place.misfit(no_table(&mapping, Engine::Postgres)));
     }
     check_hidden(inner, lent, &mapping, &there).await?;
     let mut picked = Picked { columns: Vec::new(), mapping };
@@ -74,17 +70,7 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
             may_be_null: !never_null.iter().any(|name| name == column.name()),
         })
         .collect();
-    let sql = picked.sql(Engine::Postgres);
-    let missing: Vec<String> =
-        sql.missing().into_iter().map(|column| format!("`{}`", clean(column))).collect();
-    if !missing.is_empty() {
-        let table = clean(&picked.mapping.table);
-        return Err(place.fault_of(
-            SourceFaultKind::Mismatch,
-            &format!("table `{table}` has no column {}", missing.join(", ")),
-            "Map the columns in the configuration; `unstuck doctor` lists those there are.",
-        ));
-    }
+    picked.check_columns(Engine::Postgres).map_err(|misfit| place.misfit(misfit))?;
     Ok(inner.known.keep(picked))
 }
 

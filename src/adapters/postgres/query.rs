@@ -51,13 +51,13 @@ pub(super) async fn clock_of(client: &Client) -> Result<DateTime<Utc>, Error> {
     Ok(DateTime::from_timestamp_micros(row.try_get(0)?).unwrap_or_default())
 }
 
-/// The item of a row that was selected as [`Sql::selection`] says, and its state where a rule fits.
+/// The item of a row that was selected as [`Sql::selection`] says.
 pub(super) fn item_at(
     inner: &Inner,
     picked: &Picked,
     names: &[Arc<str>],
     row: &tokio_postgres::Row,
-) -> Result<(Item, Option<State>), Error> {
+) -> Result<Item, Error> {
     let sql = picked.sql(ENGINE);
     let is_field = |name: &str| picked.mapping.fields.iter().any(|(field, _)| field == name);
     let mut cells = Vec::with_capacity(names.len());
@@ -74,8 +74,7 @@ pub(super) fn item_at(
     let state = state.and_then(|number| state_of(&Cell::Integer(number.into())));
     let name = &inner.known.facts().name;
     // A status that no rule names needs no decision of ours.
-    let item = item_of(name, &picked.mapping, Named { cells }, error, state.unwrap_or(State::Pending));
-    Ok((item, state))
+    Ok(item_of(name, &picked.mapping, Named { cells }, error, state.unwrap_or(State::Pending)))
 }
 
 /// One item by what a person typed as its key.
@@ -109,7 +108,7 @@ async fn read_by_parts(
     let (names, _) = sql.selection();
     let found = rows(client, &sql.item(parts), &key::values(parts)).await?;
     let Some(row) = found.first() else { return Ok(None) };
-    let (item, _) = item_at(inner, picked, &names, row)?;
+    let item = item_at(inner, picked, &names, row)?;
     let Some(whole) = read_row(&sql, client, parts).await? else { return Ok(None) };
     Ok(Some(Reading { item, row: whole, source_now: clock_of(client).await? }))
 }

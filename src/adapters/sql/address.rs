@@ -1,6 +1,7 @@
 //! A server's address, and what of it may be shown.
 
 use crate::adapters::secret::{self, Environment};
+use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::provider::SecretPlace;
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
@@ -28,9 +29,13 @@ impl Address {
     /// The password that the configuration names; `None` where it names none.
     ///
     /// # Errors
-    /// A sentence, when it names one that is not there.
-    pub fn password(&self) -> Result<Option<String>, String> {
-        self.password.as_ref().map(|place| secret::read(place, &self.environment)).transpose()
+    /// It names one that is not there.
+    pub fn password(&self) -> Result<Option<String>, SourceFault> {
+        let read = self.password.as_ref().map(|place| secret::read(place, &self.environment)).transpose();
+        read.map_err(|what| {
+            let do_next = "Set it where `secret_env` or `secret_file` says.";
+            SourceFault::at(&self.shown, SourceFaultKind::Mismatch, &what, do_next)
+        })
     }
 
     /// The address, the parameters that are ours taken out: they are nothing to the driver.

@@ -3,7 +3,8 @@
 use crate::domain::cell::Cell;
 use crate::domain::item::State;
 use crate::domain::text::clean_cut;
-use crate::ports::source::{Examined, Health, Page, SourceFault, SourceFaultKind};
+use crate::ports::source::{Examined, Health, Page, SourceFault, SourceFaultKind, Wanted};
+use crate::preset::source::{Mapping, Table};
 
 /// How many different statuses are listed.
 pub const STATUSES_MAX: usize = 30;
@@ -45,6 +46,18 @@ pub fn statuses(found: &[(Cell, Option<State>, i64)]) -> Examined {
     if is_whole { good("statuses", told) } else { doubtful("statuses", told) }
 }
 
+/// How many candidates are looked at.
+pub const CANDIDATES_MAX: usize = 1_000;
+
+/// The first of those that may be findings.
+pub fn candidates() -> Wanted {
+    Wanted {
+        running_older_than: chrono::TimeDelta::zero(),
+        page_items_max: CANDIDATES_MAX,
+        every_item: false,
+    }
+}
+
 /// Whether the times of a page of candidates can be read.
 pub fn times(page: &Page) -> Examined {
     let odd = page.items.iter().find_map(|item| {
@@ -58,7 +71,7 @@ pub fn times(page: &Page) -> Examined {
 }
 
 /// Tables that there are, with their columns.
-pub fn tables(tables: &[crate::preset::source::Table]) -> Examined {
+pub fn tables(tables: &[Table]) -> Examined {
     let names: Vec<String> = tables
         .iter()
         .map(|table| {
@@ -71,6 +84,19 @@ pub fn tables(tables: &[crate::preset::source::Table]) -> Examined {
         "tables there are",
         if names.is_empty() { "no tables at all".to_owned() } else { names.join("; ") },
     )
+}
+
+/// The shape that fits, where the preset has a name for it.
+pub fn variant(mapping: &Mapping) -> Option<Examined> {
+    (!mapping.variant.is_empty()).then(|| good("variant", mapping.variant.to_string()))
+}
+
+/// Whether decisions can be written down in their table.
+pub fn decisions_table(table: &str, checked: Result<(), SourceFault>) -> Examined {
+    match checked {
+        Ok(()) => good("decisions table", format!("`{}` is there", clean_cut(table, 80))),
+        Err(fault) => bad("decisions table", &fault),
+    }
 }
 
 /// The columns of what is read.

@@ -1,9 +1,12 @@
 //! Which shape of a preset fits a database, and what is then known of the source.
 
+use super::decide::plan;
 use super::spell::{Column, Sql};
 use crate::domain::decision::Choice;
-use crate::domain::text::clean_cut;
-use crate::ports::source::{LateWriter, Leaves, SourceFacts, SourceFaultKind};
+use crate::domain::text::{clean, clean_cut};
+use crate::ports::source::{
+    Change, LateWriter, Leaves, PlannedStatement, SourceFacts, SourceFaultKind, Unsupported,
+};
 use crate::preset::source::{Engine, Look, Mapping, SourcePreset, Table, Writing};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -44,6 +47,19 @@ pub fn pick(preset: &SourcePreset, engine: Engine, tables: &[Table]) -> Result<A
             "Nothing is read or written on an unknown shape: map the table yourself, see docs/presets.md.",
         )),
     }
+}
+
+/// A shape fits, and the table that it reads is not there.
+pub fn no_table(mapping: &Mapping, engine: Engine) -> Misfit {
+    let do_next = match engine {
+        Engine::Postgres => {
+            "Name table and schema in the configuration; `unstuck doctor` lists those there are."
+        }
+        Engine::Sqlite | Engine::Mysql => {
+            "Name the right table in the configuration; `unstuck doctor` lists those there are."
+        }
+    };
+    (SourceFaultKind::Mismatch, format!("has no table `{}`", clean(&mapping.table)), do_next)
 }
 
 /// A source as it is known by now: its preset, and since it was first read the shape that fits.
@@ -91,6 +107,17 @@ impl Known {
         Some(Arc::new(Picked { mapping: Arc::clone(first), columns: Vec::new() }))
     }
 
+    /// The statements of a decision.
+    ///
+    /// # Errors
+    /// The preset cannot carry it out.
+    pub fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
+        match self.picked() {
+            Some(picked) => plan(&picked.sql(self.engine), choice, change),
+            None => Err(Unsupported(format!("its preset knows no {} tables", self.engine))),
+        }
+    }
+
     /// Keeps what was found.
     pub fn keep(&self, picked: Picked) -> Arc<Picked> {
         let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
@@ -110,6 +137,23 @@ impl Picked {
     /// The SQL of it.
     pub fn sql(&self, engine: Engine) -> Sql<'_> {
         Sql { engine, mapping: &self.mapping, columns: &self.columns }
+    }
+
+    /// Makes sure that every column that the mapping names is there.
+    ///
+    /// # Errors
+    /// The names of those that are not.
+    pub fn check_columns(&self, engine: Engine) -> Result<(), Misfit> {
+        let missing: Vec<String> =
+            self.sql(engine).missing().into_iter().map(|column| format!("`{}`", clean(column))).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err((
+            SourceFaultKind::Mismatch,
+            format!("table `{}` has no column {}", clean(&self.mapping.table), missing.join(", ")),
+            "Map the columns in the configuration; `unstuck doctor` lists those there are.",
+        ))
     }
 }
 

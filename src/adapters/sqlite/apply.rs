@@ -2,7 +2,6 @@
 
 use super::Inner;
 use super::cells::bindable;
-use super::fault::{fault_of, fault_of_sql};
 use super::query::{check_decisions_table, look, read_row};
 use crate::adapters::sql::{Sql, is_as_seen, plan};
 use crate::domain::decision::Choice;
@@ -12,12 +11,11 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// Carries out a choice. Blocking.
 pub(super) fn apply(inner: &Inner, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
-    let path = inner.place.path();
     let mut connection = inner.place.open_to_write()?;
     let picked = look(inner, &connection)?;
     let sql = picked.sql(Engine::Sqlite);
     let planned = plan(&sql, choice, change).map_err(|unsupported| {
-        fault_of(path, SourceFaultKind::Mismatch, &unsupported.0, "Escalate it, or see the preset.")
+        inner.place.fault_of(SourceFaultKind::Mismatch, &unsupported.0, "Escalate it, or see the preset.")
     })?;
     if let Some(table) = &picked.mapping.decisions_table {
         check_decisions_table(inner, &connection, table)?;
@@ -25,7 +23,7 @@ pub(super) fn apply(inner: &Inner, choice: Choice, change: &Change) -> Result<Ap
     let written = write(&sql, &mut connection, change, &planned);
     written.map_err(|(fault, committing)| SourceFault {
         may_have_written: committing && !is_surely_unwritten(&fault),
-        ..fault_of_sql(path, &fault)
+        ..inner.place.fault(&fault)
     })
 }
 
@@ -53,9 +51,9 @@ fn write(
     let before = read_row(sql, &transaction, parts).map_err(before_commit)?;
     // Compared here value by value, and again by the statement itself: a collation that calls `A` and `a` the same
     // would satisfy the one, never the other.
-    let Some(before) = before.filter(|row| is_as_seen(sql.mapping, row, &change.seen)) else {
-        let now = read_row(sql, &transaction, parts).map_err(before_commit)?;
-        return Ok(Applied::Changed(now));
+    let before = match before {
+        Some(row) if is_as_seen(sql.mapping, &row, &change.seen) => row,
+        changed => return Ok(Applied::Changed(changed)),
     };
     for (at, statement) in planned.iter().enumerate() {
         let found = run(&transaction, statement).map_err(before_commit)?;

@@ -9,7 +9,7 @@ use crate::adapters::sql::{Picked, state_of};
 use crate::domain::cell::Cell;
 use crate::domain::item::State;
 use crate::domain::text::clean_cut;
-use crate::ports::source::{Examined, Wanted};
+use crate::ports::source::Examined;
 use crate::preset::source::Engine;
 use rusqlite::Connection;
 use std::sync::Arc;
@@ -32,18 +32,13 @@ pub(super) fn examine(inner: &Inner) -> Vec<Examined> {
     };
     let columns = columns_of(&connection, &picked.mapping.table).unwrap_or_default();
     lines.push(health::columns(&picked.mapping.table, &columns));
-    if !picked.mapping.variant.is_empty() {
-        lines.push(good("variant", picked.mapping.variant.to_string()));
-    }
+    lines.extend(health::variant(&picked.mapping));
     lines.push(statuses_line(&picked, &connection));
     lines.push(times_line(inner, &connection));
     lines.push(writing_line(inner, &picked));
-    lines.extend(picked.mapping.decisions_table.as_ref().map(|table| {
-        match check_decisions_table(inner, &connection, table) {
-            Ok(()) => good("decisions table", format!("`{}` is there", clean_cut(table, 80))),
-            Err(fault) => bad("decisions table", &fault),
-        }
-    }));
+    if let Some(table) = &picked.mapping.decisions_table {
+        lines.push(health::decisions_table(table, check_decisions_table(inner, &connection, table)));
+    }
     lines.push(match clock_of(&connection) {
         Ok(_) => good("clock", "this machine's own".to_owned()),
         Err(fault) => doubtful("clock", fault.to_string()),
@@ -68,9 +63,7 @@ fn statuses_line(picked: &Picked, connection: &Connection) -> Examined {
 }
 
 fn times_line(inner: &Inner, connection: &Connection) -> Examined {
-    let wanted =
-        Wanted { running_older_than: chrono::TimeDelta::zero(), page_items_max: 1_000, every_item: false };
-    match scan(inner, connection, &wanted, None) {
+    match scan(inner, connection, &health::candidates(), None) {
         Err(fault) => bad("times", &fault),
         Ok(page) => health::times(&page),
     }

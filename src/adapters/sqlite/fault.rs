@@ -5,16 +5,6 @@ use crate::ports::source::{SourceFault, SourceFaultKind};
 use rusqlite::{ErrorCode, ffi};
 use std::path::Path;
 
-/// A fault about a file.
-pub(super) fn fault_of(path: &Path, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
-    SourceFault {
-        kind,
-        what: format!("{}: {what}", path.display()),
-        do_next: do_next.to_owned(),
-        may_have_written: false,
-    }
-}
-
 /// SQLite's own words, without the statement they are about: that is ours, and long.
 fn told(fault: &rusqlite::Error) -> String {
     let words = match fault {
@@ -29,8 +19,8 @@ pub(super) fn fault_of_sql(path: &Path, fault: &rusqlite::Error) -> SourceFault 
     if let rusqlite::Error::SqliteFailure(failure, _) = fault
         && failure.extended_code == ffi::SQLITE_READONLY_ROLLBACK
     {
-        return fault_of(
-            path,
+        return SourceFault::at(
+            path.display(),
             SourceFaultKind::Unreachable,
             "a write to it was broken off and has to be rolled back before anybody can read it",
             "Start its application, or run `sqlite3 FILE .schema` once; keep the `-journal` file beside it.",
@@ -88,5 +78,5 @@ pub(super) fn fault_of_sql(path: &Path, fault: &rusqlite::Error) -> SourceFault 
             "`unstuck doctor` shows the table's columns beside the preset's.",
         ),
     };
-    fault_of(path, kind, &what, do_next)
+    SourceFault::at(path.display(), kind, &what, do_next)
 }

@@ -10,7 +10,7 @@ mod query;
 
 pub use detect::tables_of;
 
-use crate::adapters::sql::{self, Known};
+use crate::adapters::sql::Known;
 use crate::domain::decision::Choice;
 use crate::domain::item::ItemKey;
 use crate::ports::source::{
@@ -73,12 +73,12 @@ impl SqliteSource {
 }
 
 fn broke_off(place: &str) -> SourceFault {
-    SourceFault {
-        kind: SourceFaultKind::Broken,
-        what: format!("{place}: reading broke off inside the program"),
-        do_next: "Try again; if it happens again, report it with the output of `unstuck doctor`.".to_owned(),
-        may_have_written: false,
-    }
+    SourceFault::at(
+        place,
+        SourceFaultKind::Broken,
+        "reading broke off inside the program",
+        "Try again; if it happens again, report it with the output of `unstuck doctor`.",
+    )
 }
 
 /// Tells a running query to stop when nobody waits for it any more.
@@ -117,10 +117,7 @@ impl Source for SqliteSource {
     }
 
     fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
-        let Some(picked) = self.inner.known.picked() else {
-            return Err(Unsupported("its preset knows no SQLite tables".to_owned()));
-        };
-        sql::plan(&picked.sql(Engine::Sqlite), choice, change)
+        self.inner.known.plan(choice, change)
     }
 
     async fn apply(&self, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {

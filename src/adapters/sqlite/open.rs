@@ -1,6 +1,7 @@
 //! Opening a file: to look at without ever writing, or to carry out a decision.
 
-use super::fault::{fault_of, fault_of_sql};
+use super::fault::fault_of_sql;
+use crate::adapters::sql::Misfit;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
@@ -42,16 +43,29 @@ impl Place {
         &self.path
     }
 
+    pub(super) fn fault(&self, fault: &rusqlite::Error) -> SourceFault {
+        fault_of_sql(&self.path, fault)
+    }
+
+    pub(super) fn fault_of(&self, kind: SourceFaultKind, what: &str, do_next: &str) -> SourceFault {
+        SourceFault::at(self.path.display(), kind, what, do_next)
+    }
+
+    /// What does not fit there.
+    pub(super) fn misfit(&self, (kind, what, do_next): Misfit) -> SourceFault {
+        self.fault_of(kind, &what, do_next)
+    }
+
     /// Opens read-only. A query on it ends once `stopped` is true.
     pub(super) fn open_to_read(&self, stopped: Arc<AtomicBool>) -> Result<Connection, SourceFault> {
         let mut connection = self.open(OpenFlags::SQLITE_OPEN_READ_ONLY, self.read_waits_max)?;
         connection
             .pragma_update(None, "query_only", true)
             .and_then(|()| connection.pragma_update(None, "cache_size", READ_CACHE_KIB))
-            .map_err(|fault| fault_of_sql(&self.path, &fault))?;
+            .map_err(|fault| self.fault(&fault))?;
         connection
             .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stopped.load(Ordering::Relaxed)))
-            .map_err(|fault| fault_of_sql(&self.path, &fault))?;
+            .map_err(|fault| self.fault(&fault))?;
         Ok(connection)
     }
 
@@ -71,10 +85,10 @@ impl Place {
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
             Ok((connection, pages))
         };
-        let (connection, pages) = open().map_err(|fault| fault_of_sql(&self.path, &fault))?;
+        let (connection, pages) = open().map_err(|fault| self.fault(&fault))?;
         if pages == 0 {
             // A few bytes, which SQLite takes for a database that nobody has written to yet.
-            return Err(fault_of_sql(&self.path, &not_a_database()));
+            return Err(self.fault(&not_a_database()));
         }
         Ok(connection)
     }
@@ -84,9 +98,8 @@ impl Place {
     /// The file itself is left to SQLite: whoever opens and closes it beside SQLite takes away every lock that this
     /// process holds on it (POSIX gives them to the process, not to the file's handle), also in the middle of a decision.
     fn check_file(&self) -> Result<(), SourceFault> {
-        let unreachable = |what: &str, do_next: &str| {
-            Err(fault_of(&self.path, SourceFaultKind::Unreachable, what, do_next))
-        };
+        let unreachable =
+            |what: &str, do_next: &str| Err(self.fault_of(SourceFaultKind::Unreachable, what, do_next));
         match std::fs::metadata(&self.path) {
             Ok(meta) if meta.is_dir() => {
                 unreachable("is a folder, not a database", "Name the database file in it.")

@@ -3,11 +3,11 @@
 use super::Inner;
 use super::cells::{bindable, cell_of};
 use super::detect::{columns_of, tables_named};
-use super::fault::{fault_of, fault_of_sql};
-use crate::adapters::sql::{Column, Held, Named, Picked, Sql, decisions_table, item_of, key, pick, state_of};
+use crate::adapters::sql::{
+    Column, Held, Named, Picked, Sql, decisions_table, item_of, key, no_table, pick, state_of,
+};
 use crate::domain::cell::Cell;
 use crate::domain::item::{ItemKey, Row, State};
-use crate::domain::text::clean;
 use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
 use crate::preset::source::{Engine, PayloadIs};
 use chrono::{DateTime, Utc};
@@ -28,40 +28,20 @@ pub(super) fn clock_of(connection: &Connection) -> rusqlite::Result<DateTime<Utc
 /// Chooses the preset's shape, and makes sure that the table and its columns are there. Without this, SQLite reads a
 /// missing quoted column as a text.
 pub(super) fn look(inner: &Inner, connection: &Connection) -> Result<Arc<Picked>, SourceFault> {
-    let (path, preset) = (inner.place.path(), &inner.known.preset);
-    let of_sql = |fault| fault_of_sql(path, &fault);
-    let tables = tables_named(connection, &preset.tables()).map_err(of_sql)?;
-    let mapping = pick(preset, Engine::Sqlite, &tables)
-        .map_err(|(kind, what, do_next)| fault_of(path, kind, &what, do_next))?;
-    let mismatch =
-        |what: String, do_next: &str| Err(fault_of(path, SourceFaultKind::Mismatch, &what, do_next));
+    let (place, preset) = (&inner.place, &inner.known.preset);
+    let tables = tables_named(connection, &preset.tables()).map_err(|fault| place.fault(&fault))?;
+    let mapping = pick(preset, Engine::Sqlite, &tables).map_err(|misfit| place.misfit(misfit))?;
     let known = tables.iter().find(|table| table.name.eq_ignore_ascii_case(&mapping.table));
-    let Some(table) = known else {
-        return mismatch(
-            format!("has no table `{}`", clean(&mapping.table)),
-            "Name the right table in the configuration; `unstuck doctor` lists those there are.",
-        );
-    };
+    let Some(table) = known else { return Err(place.misfit(no_table(&mapping, Engine::Sqlite))) };
     let column = |name: &str| Column { name: name.into(), held: Held::Any, may_be_null: true };
     let mut picked =
         Picked { columns: table.columns.iter().map(|(name, _)| column(name)).collect(), mapping };
     if picked.mapping.select.is_some() {
         let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Sqlite).from());
         let names = |statement: Statement<'_>| statement.column_names().map(column).collect();
-        picked.columns = connection.prepare(&sql).map(names).map_err(of_sql)?;
+        picked.columns = connection.prepare(&sql).map(names).map_err(|fault| place.fault(&fault))?;
     }
-    let missing: Vec<String> = picked
-        .sql(Engine::Sqlite)
-        .missing()
-        .into_iter()
-        .map(|column| format!("`{}`", clean(column)))
-        .collect();
-    if !missing.is_empty() {
-        return mismatch(
-            format!("table `{}` has no column {}", clean(&picked.mapping.table), missing.join(", ")),
-            "Map the columns in the configuration; `unstuck doctor` lists those there are.",
-        );
-    }
+    picked.check_columns(Engine::Sqlite).map_err(|misfit| place.misfit(misfit))?;
     Ok(inner.known.keep(picked))
 }
 
@@ -102,7 +82,7 @@ pub(super) fn scan(
             last.checked_add(1).filter(|next| is_full && *next <= to).map(|from| Cursor::Rows { from, to });
         Ok(Page { items, next, source_now })
     };
-    read().map_err(|fault| fault_of_sql(inner.place.path(), &fault))
+    read().map_err(|fault| inner.place.fault(&fault))
 }
 
 /// The first values of a row from column `first` on, one for each name.
@@ -133,7 +113,7 @@ pub(super) fn parts(
         "SELECT coalesce((SELECT min({number}) FROM {table}), 0), coalesce((SELECT max({number}) FROM {table}), 0)"
     );
     let bounds = connection.query_row(&query, [], |row| Ok((row.get(0)?, row.get(1)?)));
-    let (lowest, highest) = bounds.map_err(|fault| fault_of_sql(inner.place.path(), &fault))?;
+    let (lowest, highest) = bounds.map_err(|fault| inner.place.fault(&fault))?;
     Ok(divide(lowest, highest, parts_max))
 }
 
@@ -201,9 +181,9 @@ pub(super) fn read(
         }
         Ok(readings)
     };
-    let readings = found().map_err(|fault| fault_of_sql(inner.place.path(), &fault))?;
+    let readings = found().map_err(|fault| inner.place.fault(&fault))?;
     key::only_one(readings, typed)
-        .map_err(|(what, do_next)| fault_of(inner.place.path(), SourceFaultKind::Mismatch, &what, do_next))
+        .map_err(|(what, do_next)| inner.place.fault_of(SourceFaultKind::Mismatch, &what, do_next))
 }
 
 /// One item by its key's exact values.
@@ -279,7 +259,7 @@ pub(super) fn payload(
         };
         Ok(Some(Payload { bytes, size_bytes: u64::try_from(size).unwrap_or_default(), is_closed }))
     };
-    read().map_err(|fault| fault_of_sql(inner.place.path(), &fault))
+    read().map_err(|fault| inner.place.fault(&fault))
 }
 
 /// Makes sure that the table of decisions is there with its columns.
@@ -288,12 +268,11 @@ pub(super) fn check_decisions_table(
     connection: &Connection,
     table: &str,
 ) -> Result<(), SourceFault> {
-    let path = inner.place.path();
-    let there = columns_of(connection, table).map_err(|fault| fault_of_sql(path, &fault))?;
+    let there = columns_of(connection, table).map_err(|fault| inner.place.fault(&fault))?;
     let names: Vec<&str> = there.iter().map(|(name, _)| name.as_str()).collect();
     match decisions_table::fault(Engine::Sqlite, table, &names) {
         None => Ok(()),
-        Some((what, do_next)) => Err(fault_of(path, SourceFaultKind::Mismatch, &what, &do_next)),
+        Some((what, do_next)) => Err(inner.place.fault_of(SourceFaultKind::Mismatch, &what, &do_next)),
     }
 }
 
@@ -309,5 +288,5 @@ pub(super) fn has_decision(
     let id = Cell::Text(decision.to_string());
     let query = decisions_table::has_sql(Engine::Sqlite, table);
     let count = connection.query_row(&query, [bindable(&id)], |row| row.get::<_, i64>(0));
-    count.map(|count| Some(count > 0)).map_err(|fault| fault_of_sql(inner.place.path(), &fault))
+    count.map(|count| Some(count > 0)).map_err(|fault| inner.place.fault(&fault))
 }

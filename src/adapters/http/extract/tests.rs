@@ -329,7 +329,7 @@ fn a_head_is_read_from_its_headers() {
     );
     let look = LookUp {
         effects: EffectsPlace {
-            id: crate::preset::provider::Place::parse("$.headers.etag").unwrap(),
+            id: Place::parse("$.headers.etag").unwrap(),
             ..look.effects.clone()
         },
         ..look
