@@ -291,12 +291,14 @@ fn a_payload_of_50_mb_is_neither_listed_nor_read() {
         { is = \"running\", when = { s = \"running\" } }, { is = \"failed\", when = { s = \"failed\" } },
         { is = \"done\", when = { s = \"done\" } } ]",
     );
-    // Half of what the payload alone would take, above what the program takes anyway.
+    // Half of what the payload alone would take, above what the program takes anyway. Stacks count too, and there would be
+    // one for each of the machine's cores.
     let limited = |arguments: &str| {
         let program = assert_cmd::cargo::cargo_bin("unstuck");
         let script = format!("ulimit -d 60000 && exec {} {arguments}", program.display());
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &script]).current_dir(world.path("")).env_clear().env("HOME", world.path(""));
+        command.env("TOKIO_WORKER_THREADS", "1").env("MALLOC_ARENA_MAX", "1");
         command.output().unwrap()
     };
     let output = limited("list --json --config config.toml");
