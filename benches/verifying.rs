@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use unstuck::adapters::record::{Seals, SqliteRecord};
-use unstuck::domain::audit::{Attachment, Event, NewEntry};
+use unstuck::domain::audit::{Attachment, Event, NewEntry, Subject};
 use unstuck::ports::record::Record;
 use uuid::Uuid;
 
@@ -64,8 +64,9 @@ async fn ask(path: &Path, bounds: &mut Bounds) -> Result<(), Fault> {
     let told =
         format!("{} unfinished decisions in {}, bound {}", open.len(), millis(took), millis(UNFINISHED_MAX));
     bounds.check(open.is_empty() && took <= UNFINISHED_MAX, &told);
+    let subject = Subject { source: "billing".to_owned(), key: key(ENTRIES / 6), table: None };
     let begun = Instant::now();
-    let of_item = record.of_item("billing", &key(ENTRIES / 6), 50).await.map_err(|fault| fault.what)?;
+    let of_item = record.of_item(&subject, 50).await.map_err(|fault| fault.what)?;
     let took = begun.elapsed();
     let told =
         format!("{} entries of an item in {}, bound {}", of_item.len(), millis(took), millis(OF_ITEM_MAX));

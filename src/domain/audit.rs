@@ -147,6 +147,34 @@ pub struct Entry {
     pub hash: String,
 }
 
+/// An item, as the record finds what is told of it. A source may be called otherwise in another configuration; its table
+/// and key are the same all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The source's name.
+    pub source: String,
+    /// The item's key, raw.
+    pub key: String,
+    /// The source's table, as it is called whatever the source is; `None` before it was read.
+    pub table: Option<String>,
+}
+
+impl Subject {
+    /// The member of an entry's body that has the table. Entries of earlier programs lack it.
+    pub const TABLE: &str = "table";
+
+    /// Whether an entry tells of this item: under the name of its source, or under another name for the same table.
+    pub fn is_of(&self, entry: &Entry) -> bool {
+        self.key == entry.key && (self.source == entry.source || self.is_in_table_of(entry))
+    }
+
+    fn is_in_table_of(&self, entry: &Entry) -> bool {
+        let Some(table) = &self.table else { return false };
+        let body: serde_json::Value = serde_json::from_str(&entry.body).unwrap_or_default();
+        body[Self::TABLE] == table.as_str()
+    }
+}
+
 /// What stands before the first entry.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 

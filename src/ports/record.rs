@@ -1,6 +1,6 @@
 //! The audit: durable, append-only.
 
-use crate::domain::audit::{Entry, NewEntry};
+use crate::domain::audit::{Entry, NewEntry, Subject};
 use crate::domain::proposal::IdEnding;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -33,15 +33,10 @@ pub trait Record: Send + Sync {
 
     /// The entries of those decisions on an item that came to an intent, the newest first, at most `entries_max`. Checks
     /// and refusals before an intent, of which there may be thousands, crowd none of them out.
-    async fn intended_on(
-        &self,
-        source: &str,
-        key: &str,
-        entries_max: usize,
-    ) -> Result<Vec<Entry>, RecordFault>;
+    async fn intended_on(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
 
     /// The entries of one item, the newest first, at most `entries_max`.
-    async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
+    async fn of_item(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
 
     /// Proposals without an entry of [`Event::ONCE`] of their decision, oldest first: those after a number, at most
     /// `entries_max`.
@@ -50,7 +45,7 @@ pub trait Record: Send + Sync {
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
 
     /// The same on one item, all of them.
-    async fn waiting_on(&self, source: &str, key: &str) -> Result<Vec<Entry>, RecordFault>;
+    async fn waiting_on(&self, subject: &Subject) -> Result<Vec<Entry>, RecordFault>;
 
     /// Proposals, waiting or not, whose decision's id ends so: the newest first, at most `entries_max`.
     async fn proposals_ending(

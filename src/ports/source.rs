@@ -68,6 +68,9 @@ pub struct SourceFacts {
     pub place: String,
     /// The same without any doubt: what tells two databases of one name apart.
     pub whole_place: String,
+    /// Its table, by what the database itself calls server, database and table: the same for every source that reads this
+    /// table, whatever name and address it has. `None` before it was read.
+    pub table: Option<Arc<str>>,
     /// The preset it is read through.
     pub preset: Arc<str>,
     /// Which shape of the preset; empty where it has one, or where nothing was read yet.

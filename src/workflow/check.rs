@@ -3,7 +3,7 @@
 use crate::config::kind::Kind;
 use crate::domain::advice::{Advice, Advised, advise};
 use crate::domain::attempt::{Attempts, KeyProtection};
-use crate::domain::audit::{Attachment, Entry, Event, NewEntry};
+use crate::domain::audit::{Attachment, Entry, Event, NewEntry, Subject};
 use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind};
 use crate::domain::mask::mask_document;
 use crate::domain::moment::stamp;
@@ -188,6 +188,8 @@ pub async fn record_checks(desk: &Desk, checks: &[(&Found, &Checked)]) -> Result
 
 fn entry_of(desk: &Desk, found: &Found, checked: &Checked) -> NewEntry {
     let item = &found.finding.item;
+    let mut body = checked_json(found, checked);
+    body[Subject::TABLE] = json!(desk.table_of(&item.source));
     NewEntry {
         at: checked.at,
         event: Event::Checked,
@@ -196,7 +198,7 @@ fn entry_of(desk: &Desk, found: &Found, checked: &Checked) -> NewEntry {
         key: item.key.as_str().to_owned(),
         operator: desk.operator.name.to_string(),
         origin: desk.origin(),
-        body: checked_json(found, checked),
+        body,
         attachments: attachments_of(checked),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::config::kind::Kind;
 use crate::domain::approval::ApprovalRules;
+use crate::domain::audit::Subject;
 use crate::domain::decision::Operator;
 use crate::domain::error_class::ErrorTable;
 use crate::domain::item::{Item, Row};
@@ -53,6 +54,16 @@ impl Desk {
     /// The source of a name.
     pub fn source(&self, name: &str) -> Option<&Arc<dyn Source>> {
         self.sources.iter().find(|source| &*source.facts().name == name)
+    }
+
+    /// An item as the record finds it: by its source's name and by its source's table, as far as that is known by now.
+    pub fn subject(&self, source: &str, key: &str) -> Subject {
+        Subject { source: source.to_owned(), key: key.to_owned(), table: self.table_of(source) }
+    }
+
+    /// The table of a source, as it is called whatever the source is; `None` before it was read.
+    pub fn table_of(&self, source: &str) -> Option<String> {
+        self.source(source)?.facts().table.as_deref().map(str::to_owned)
     }
 
     /// Every field name that some policy hides: on record each is hidden for all kinds.

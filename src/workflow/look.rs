@@ -29,10 +29,9 @@ pub struct Looked {
 /// # Errors
 /// The source's own fault. An audit that cannot be read is no reason to show nothing.
 pub async fn look(desk: &Desk, source_name: &str, key: &str) -> Result<Looked, OrderFault> {
-    let (item, history) =
-        futures_util::join!(look_at_source(desk, source_name, key), history(desk, source_name, key));
-    let (now, payload) = item?;
-    Ok(Looked { now, payload, history })
+    // The item first: by what table it is in, its history is found under every name of its source.
+    let (now, payload) = look_at_source(desk, source_name, key).await?;
+    Ok(Looked { now, payload, history: history(desk, source_name, key).await })
 }
 
 async fn look_at_source(
@@ -48,7 +47,7 @@ async fn look_at_source(
 
 async fn history(desk: &Desk, source_name: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
-    record.of_item(source_name, key, HISTORY_ENTRIES_MAX).await
+    record.of_item(&desk.subject(source_name, key), HISTORY_ENTRIES_MAX).await
 }
 
 /// A page of the audit before an entry (from the end for `None`), the newest first, and whether older ones follow.

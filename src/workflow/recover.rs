@@ -1,17 +1,19 @@
 //! Recover: decisions that were intended and have no outcome, because the program or the machine stopped between.
 //! They are settled by reading the row, never by writing.
 
-use crate::domain::audit::{Entry, Event, NewEntry};
+use crate::domain::audit::{Entry, Event, NewEntry, Subject};
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Outcome};
 use crate::domain::item::Row;
 use crate::domain::moment::is_stored_as;
+use crate::domain::text::clean;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Leaves, PlannedStatement, Reading, Source, SourceFault, SourceFaultKind};
 use crate::workflow::desk::Desk;
 use crate::workflow::settle::outcome_json;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// How long a decision of a process that cannot be looked at may be under way before it counts as broken off.
@@ -109,13 +111,9 @@ async fn settle_one(desk: &Desk, intent: Entry, holder: Holder) -> Recovered {
     else {
         return open(intent, "the intent cannot be read; run `unstuck audit verify`".to_owned());
     };
-    let Some(source) = desk.source(&intent.source) else {
-        let told = format!("its source `{}` is not open here", intent.source);
-        return open(intent, told);
-    };
-    let reading = match read_row(&**source, &intent.key, !desk.read_only).await {
-        Ok(reading) => reading,
-        Err(fault) => return open(intent, format!("its row cannot be read now: {}", fault.what)),
+    let (source, reading) = match found_again(desk, &intent, &body).await {
+        Ok(found) => found,
+        Err(told) => return open(intent, told),
     };
     let seen = Seen { row, sha256: sha256.to_owned() };
     let outcome = match is_kept(&**source, &intent, &body).await {
@@ -141,6 +139,41 @@ async fn settle_one(desk: &Desk, intent: Entry, holder: Holder) -> Recovered {
         Outcome::Refused { why, .. } | Outcome::Proposed { why, .. } | Outcome::Failed { why } => why.clone(),
     };
     Recovered { intent, choice: Some(choice), outcome: Some(outcome), told }
+}
+
+/// The source that has the table of an intent, with the row as it is now; else what to tell. It may have another name by
+/// now, and its name may be another table's.
+async fn found_again<'a>(
+    desk: &'a Desk,
+    intent: &Entry,
+    body: &Value,
+) -> Result<(&'a Arc<dyn Source>, Option<Reading>), String> {
+    let table = body[Subject::TABLE].as_str();
+    let (namesakes, others): (Vec<_>, Vec<_>) =
+        desk.sources.iter().partition(|source| *source.facts().name == *intent.source);
+    let is_named = !namesakes.is_empty();
+    // Without its table on record, as earlier programs left it, its name is all there is.
+    for source in namesakes.into_iter().chain(others.into_iter().filter(|_| table.is_some())) {
+        let by_name = *source.facts().name == *intent.source;
+        let reading = match read_row(&**source, &intent.key, by_name && !desk.read_only).await {
+            Ok(reading) => reading,
+            Err(fault) if by_name => return Err(format!("its row cannot be read now: {}", fault.what)),
+            Err(_) => continue,
+        };
+        let now = source.facts().table.clone();
+        if table.is_none_or(|table| now.is_none_or(|now| *now == *table)) {
+            return Ok((source, reading));
+        }
+    }
+    let name = clean(&intent.source);
+    Err(if is_named {
+        let table = clean(table.unwrap_or_default());
+        format!(
+            "its source `{name}` is another table here: open the database in which it was decided ({table})"
+        )
+    } else {
+        format!("its source `{name}` is not open here")
+    })
 }
 
 /// Whether the source itself wrote the decision down; `None` where it was not asked to, or is no longer.
@@ -198,7 +231,7 @@ pub(super) async fn is_shared(
     is_gone: bool,
 ) -> Result<bool, RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
-    let newest = record.intended_on(source, key, LATER_ENTRIES_MAX).await?;
+    let newest = record.intended_on(&desk.subject(source, key), LATER_ENTRIES_MAX).await?;
     let is_intent = |entry: &&Entry| entry.event == Event::Intended.as_str();
     let own = newest.iter().filter(is_intent).find(|entry| entry.decision == decision);
     let own_seq = own.map_or(0, |entry| entry.seq);
@@ -320,6 +353,7 @@ fn entry_of(desk: &Desk, recovered: &Recovered, outcome: &Outcome) -> NewEntry {
     body["intent"] = json!(recovered.intent.seq);
     body["choice"] = json!(recovered.choice.map(Choice::as_str));
     body["recovered"] = json!(true);
+    body[Subject::TABLE] = body_of(&recovered.intent)[Subject::TABLE].clone();
     debug_assert!(event.is_outcome(), "{event} ends no decision: {}", Event::Intended);
     NewEntry {
         at: desk.clock.now(),

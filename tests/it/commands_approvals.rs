@@ -465,6 +465,25 @@ fn nobody_decides_alone_where_a_proposal_waits(#[case] was: &str, #[case] is: &s
     assert_eq!(incident.run("decide inv-1 --source jobs --escalate --reason help").code, Some(0));
 }
 
+/// The table counts, whatever another configuration calls its source and the way to its file.
+#[test]
+fn nobody_decides_alone_under_another_name_of_the_source() {
+    let incident = Incident::of_two(ONE_ACCOUNT, "");
+    let short = proposed(&incident, "inv-1 --done");
+    std::os::unix::fs::symlink("jobs.db", incident.world.path("other.db")).unwrap();
+    let path = incident.world.path("config.toml");
+    let config = std::fs::read_to_string(&path).unwrap().replace("approvals = 2", "approvals = 1");
+    let config = config.replacen("name = \"jobs\"", "name = \"ledger\"", 1);
+    std::fs::write(&path, config.replacen("sqlite://jobs.db", "sqlite://other.db", 1)).unwrap();
+    let ran = incident.run("decide inv-1 --source ledger --done --reason alone");
+    let why = format!(
+        "inv-1: mark done refused: ana proposed to mark done it as {short}, and that waits for a second person"
+    );
+    let do_next = "Approve it or withdraw it first: `unstuck proposals` shows it.";
+    assert_eq!((ran.code, ran.err), (Some(1), two_lines(&why, do_next)));
+    assert_eq!(incident.status_of("inv-1").as_deref(), Some("failed"));
+}
+
 /// What is approved is what was proposed: the statements, and the database they are for.
 #[rstest]
 #[case::statements("preset = \"jobs\"", "preset = \"jobs\"\ndecisions_table = \"more\"")]

@@ -67,3 +67,32 @@ fn what_the_source_did_not_write_down_was_not_carried_out() {
     let why = "broken off before it was carried out: the source has not written it down";
     assert_eq!(ending(&incident), ("refused".to_owned(), why.to_owned()));
 }
+
+/// The configuration, with the first source as it is called and where it is by now.
+fn moved(incident: &Incident, name: &str, file: &str) {
+    let path = incident.world.path("config.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    let config = config.replacen("name = \"jobs\"", &format!("name = \"{name}\""), 1);
+    std::fs::write(&path, config.replacen("sqlite://jobs.db", &format!("sqlite://{file}"), 1)).unwrap();
+}
+
+#[test]
+fn a_source_that_is_called_otherwise_by_now_still_tells() {
+    let incident = broken_off("inv-1 --done");
+    moved(&incident, "ledger", "jobs.db");
+    let ran = incident.run("decide inv-3 --source ledger --retry --reason starts_the_program");
+    assert!(ran.err.starts_with("Broken off earlier: "), "{ran:?}");
+    assert_eq!(ending(&incident).0, "applied");
+}
+
+/// A row of the same key in another table says nothing of the one that was decided on.
+#[test]
+fn a_table_of_the_same_name_elsewhere_settles_nothing() {
+    let incident = broken_off("inv-1 --done");
+    std::fs::copy(&incident.database, incident.world.path("copy.db")).unwrap();
+    moved(&incident, "jobs", "copy.db");
+    let ran = incident.run("decide inv-3 --source jobs --retry --reason starts_the_program");
+    assert!(ran.err.contains("its source `jobs` is another table here"), "{ran:?}");
+    assert!(ran.err.contains("jobs.db/jobs"), "{ran:?}");
+    assert!(!incident.events().iter().any(|event| event.starts_with("applied")), "{:?}", incident.events());
+}

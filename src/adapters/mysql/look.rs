@@ -50,10 +50,12 @@ pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, 
             return Err(place.misfit(misfit));
         }
     };
-    if !is_there(&mapping.table) {
+    let Some(table) = there.iter().find(|table| table.name.eq_ignore_ascii_case(&mapping.table)) else {
         check_visible(inner, lent, [mapping.table.as_str()].into_iter()).await?;
         return Err(place.misfit(no_table(&mapping, Engine::Mysql)));
-    }
+    };
+    let database = database(inner, lent).await.map_err(|fault| place.fault(&fault))?;
+    let table = format!("mysql:{database}/{}", table.name);
     let mut picked = Picked { columns: Vec::new(), mapping };
     let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Mysql).from());
     let statement = lent.conn().prep(sql).await.map_err(|fault| place.fault(&fault))?;
@@ -68,7 +70,17 @@ pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, 
         .collect();
     lent.conn().close(statement).await.map_err(|fault| place.fault(&fault))?;
     picked.check_columns(Engine::Mysql).map_err(|misfit| place.misfit(misfit))?;
-    Ok(inner.known.keep(picked))
+    Ok(inner.known.keep(picked, &table))
+}
+
+/// Which database it is, on whatever address: the identity that MySQL (`server_uuid`) and MariaDB from 10.10 on
+/// (`server_uid`) give a server. Where there is none, the address.
+async fn database(inner: &Inner, lent: &mut Lent) -> Result<String, Error> {
+    let query = "SHOW GLOBAL VARIABLES WHERE variable_name IN ('server_uuid', 'server_uid')";
+    let server: Option<(String, String)> = lent.conn().query_first(query).await?;
+    let Some((_, server)) = server else { return Ok(inner.known.facts().whole_place.clone()) };
+    let name: Option<String> = lent.conn().query_first("SELECT DATABASE()").await?.flatten();
+    Ok(format!("{server}/{}", name.unwrap_or_default()))
 }
 
 /// The catalogue leaves out what an account has no right on. Asked for itself, such a table is told apart from one that is

@@ -42,7 +42,9 @@ pub(super) async fn tables(lent: &Lent, names: Option<&[&str]>) -> Result<Vec<Ta
 pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, SourceFault> {
     let (place, preset) = (&inner.place, &inner.known.preset);
     let names = preset.tables();
-    let all = tables(lent, Some(&names)).await.map_err(|fault| place.fault(&fault))?;
+    // Both are on their way at once.
+    let (all, database) = tokio::try_join!(tables(lent, Some(&names)), database(inner, lent))
+        .map_err(|fault| place.fault(&fault))?;
     let schema = preset.variants.iter().find_map(|variant| variant.schema.as_deref());
     let (there, elsewhere): (Vec<Table>, Vec<Table>) = all.into_iter().partition(|table| table.is_in(schema));
     let mapping = match pick(preset, Engine::Postgres, &there) {
@@ -52,10 +54,11 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
             return Err(place.misfit(misfit));
         }
     };
-    if !there.iter().any(|table| table.name == mapping.table) {
+    let Some(table) = there.iter().find(|table| table.name == mapping.table) else {
         check_usable(inner, lent, &elsewhere).await?;
         return Err(place.misfit(no_table(&mapping, Engine::Postgres)));
-    }
+    };
+    let table = format!("postgres:{database}/{}.{}", table.schema, table.name);
     check_hidden(inner, lent, &mapping, &there).await?;
     let mut picked = Picked { columns: Vec::new(), mapping };
     let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Postgres).from());
@@ -71,7 +74,21 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
         })
         .collect();
     picked.check_columns(Engine::Postgres).map_err(|misfit| place.misfit(misfit))?;
-    Ok(inner.known.keep(picked))
+    Ok(inner.known.keep(picked, &table))
+}
+
+/// Which database it is, on whatever address: the number that a cluster has from its making, its replicas too. Where the
+/// server keeps it from this role, the address.
+async fn database(inner: &Inner, lent: &Lent) -> Result<String, Error> {
+    let query = "SELECT current_database()::text, has_function_privilege('pg_control_system()', 'EXECUTE')";
+    let row = lent.client().query_one(query, &[]).await?;
+    let (name, may_ask): (String, bool) = (row.try_get(0)?, row.try_get(1)?);
+    if !may_ask {
+        return Ok(inner.known.facts().whole_place.clone());
+    }
+    let cluster = "SELECT system_identifier::text FROM pg_control_system()";
+    let number: String = lent.client().query_one(cluster, &[]).await?.try_get(0)?;
+    Ok(format!("{number}/{name}"))
 }
 
 /// The columns of a table that are never NULL. A query may join what has none.

@@ -24,7 +24,7 @@ pub use seal::Seals;
 
 use self::seal::{CHECKPOINT_ENTRIES, Reach};
 use self::watch::Watch;
-use crate::domain::audit::{Entry, NewEntry};
+use crate::domain::audit::{Entry, NewEntry, Subject};
 use crate::domain::moment::stamp;
 use crate::domain::proposal::IdEnding;
 use crate::ports::record::{Once, Record, RecordFault};
@@ -208,29 +208,23 @@ impl Record for SqliteRecord {
         self.run(move |path, connection| read::of_decision(path, connection, decision)).await
     }
 
-    async fn intended_on(
-        &self,
-        source: &str,
-        key: &str,
-        entries_max: usize,
-    ) -> Result<Vec<Entry>, RecordFault> {
-        let (source, key) = (source.to_owned(), key.to_owned());
-        self.run(move |path, connection| read::intended_on(path, connection, &source, &key, entries_max))
-            .await
+    async fn intended_on(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        let subject = subject.clone();
+        self.run(move |path, connection| read::intended_on(path, connection, &subject, entries_max)).await
     }
 
-    async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
-        let (source, key) = (source.to_owned(), key.to_owned());
-        self.run(move |path, connection| read::of_item(path, connection, &source, &key, entries_max)).await
+    async fn of_item(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        let subject = subject.clone();
+        self.run(move |path, connection| read::of_item(path, connection, &subject, entries_max)).await
     }
 
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         self.run(move |path, connection| read::waiting(path, connection, after, entries_max)).await
     }
 
-    async fn waiting_on(&self, source: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
-        let (source, key) = (source.to_owned(), key.to_owned());
-        self.run(move |path, connection| read::waiting_on(path, connection, &source, &key)).await
+    async fn waiting_on(&self, subject: &Subject) -> Result<Vec<Entry>, RecordFault> {
+        let subject = subject.clone();
+        self.run(move |path, connection| read::waiting_on(path, connection, &subject)).await
     }
 
     async fn proposals_ending(

@@ -1,7 +1,7 @@
 //! The questions that the workflow asks the audit.
 
 use super::fault;
-use crate::domain::audit::Entry;
+use crate::domain::audit::{Entry, Subject};
 use crate::domain::proposal::IdEnding;
 use crate::ports::record::RecordFault;
 use rusqlite::{Connection, Params, Row, params};
@@ -53,37 +53,50 @@ pub(super) fn of_decision(
     entries(path, connection, &asked, [decision.to_string()])
 }
 
+/// What makes an entry one of an item ([`Subject::is_of`]): its source ?1, its key ?2, its table ?3 or NULL. A body that is
+/// no JSON any more is told by `verify`, and is no reason to find nothing.
+pub(super) const ON_ITEM: &str =
+    "key = ?2 AND (source = ?1 OR iif(json_valid(body), body ->> '$.table', NULL) = ?3)";
+
 /// The newest entries of one item.
 pub(super) fn of_item(
     path: &Path,
     connection: &mut Connection,
-    source: &str,
-    key: &str,
+    subject: &Subject,
     entries_max: usize,
 ) -> Result<Vec<Entry>, RecordFault> {
-    entries(path, connection, &asked_for_item(), params![source, key, limit(entries_max)])
+    entries(
+        path,
+        connection,
+        &asked_for_item(),
+        params![subject.source, subject.key, subject.table, limit(entries_max)],
+    )
 }
 
 fn asked_for_item() -> String {
-    format!("SELECT {COLUMNS} FROM entries WHERE source = ?1 AND key = ?2 ORDER BY seq DESC LIMIT ?3")
+    format!("SELECT {COLUMNS} FROM entries WHERE {ON_ITEM} ORDER BY seq DESC LIMIT ?4")
 }
 
 /// The newest entries of decisions on one item that came to an intent.
 pub(super) fn intended_on(
     path: &Path,
     connection: &mut Connection,
-    source: &str,
-    key: &str,
+    subject: &Subject,
     entries_max: usize,
 ) -> Result<Vec<Entry>, RecordFault> {
-    entries(path, connection, &asked_for_intended(), params![source, key, limit(entries_max)])
+    entries(
+        path,
+        connection,
+        &asked_for_intended(),
+        params![subject.source, subject.key, subject.table, limit(entries_max)],
+    )
 }
 
 fn asked_for_intended() -> String {
     format!(
-        "SELECT {COLUMNS} FROM entries WHERE source = ?1 AND key = ?2 AND decision IN (
-             SELECT decision FROM entries WHERE source = ?1 AND key = ?2 AND event = 'intended')
-         ORDER BY seq DESC LIMIT ?3"
+        "SELECT {COLUMNS} FROM entries WHERE {ON_ITEM} AND decision IN (
+             SELECT decision FROM entries WHERE {ON_ITEM} AND event = 'intended')
+         ORDER BY seq DESC LIMIT ?4"
     )
 }
 
@@ -109,13 +122,10 @@ pub(super) fn waiting(
 pub(super) fn waiting_on(
     path: &Path,
     connection: &mut Connection,
-    source: &str,
-    key: &str,
+    subject: &Subject,
 ) -> Result<Vec<Entry>, RecordFault> {
-    let asked = format!(
-        "SELECT {COLUMNS} FROM entries AS proposal WHERE source = ?1 AND key = ?2 AND {WAITS} ORDER BY seq"
-    );
-    entries(path, connection, &asked, params![source, key])
+    let asked = format!("SELECT {COLUMNS} FROM entries AS proposal WHERE {ON_ITEM} AND {WAITS} ORDER BY seq");
+    entries(path, connection, &asked, params![subject.source, subject.key, subject.table])
 }
 
 /// Proposals, waiting or not, whose decision's id ends so, the newest first.
@@ -162,12 +172,13 @@ fn limit(entries_max: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adapters::record::schema::TABLES;
+    use crate::adapters::record::schema::{LATER, TABLES};
     use pretty_assertions::assert_eq;
 
     fn plan_of(asked: &str) -> String {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(TABLES).unwrap();
+        LATER.iter().for_each(|(_, made)| connection.execute_batch(made).unwrap());
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {asked}")).unwrap();
         let given = vec!["1"; statement.parameter_count()];
         let steps = statement.query_map(rusqlite::params_from_iter(given), |row| row.get(3)).unwrap();
@@ -185,9 +196,6 @@ mod tests {
             "{}",
             plan_of(&asked_for_intended())
         );
-        assert_eq!(
-            plan_of(&asked_for_item()),
-            "SEARCH entries USING INDEX entries_of_item (source=? AND key=?)"
-        );
+        assert_eq!(plan_of(&asked_for_item()), "SEARCH entries USING INDEX entries_of_key (key=?)");
     }
 }

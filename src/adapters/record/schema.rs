@@ -61,7 +61,7 @@ BEGIN SELECT RAISE(ABORT, 'the audit only grows: attachments cannot be replaced'
 /// What files of earlier programs lack: made before something is added to a file, so one that is as it was is whole
 /// without it. The first keeps two persons from approving the same decision, whatever the programs do; the trigger beside
 /// it is there for `INSERT OR REPLACE` once more.
-pub(super) const LATER: [(&str, &str); 3] = [
+pub(super) const LATER: [(&str, &str); 4] = [
     (
         "entries_once_a_decision",
         "CREATE UNIQUE INDEX entries_once_a_decision ON entries (decision)
@@ -76,6 +76,7 @@ WHEN NEW.event IN ('intended', 'withdrawn', 'lapsed') AND EXISTS (
 BEGIN SELECT RAISE(ABORT, 'a decision is intended, withdrawn or lapsed once'); END",
     ),
     ("entries_proposed", "CREATE INDEX entries_proposed ON entries (seq) WHERE event = 'proposed'"),
+    ("entries_of_key", "CREATE INDEX entries_of_key ON entries (key, seq)"),
 ];
 
 /// Opens the file to append; makes it, its folder and its tables where they are not there.

@@ -1,12 +1,14 @@
 use super::verify::signed::Against;
 use super::*;
-use crate::domain::audit::{Attachment, Event, GENESIS, Walk};
+use crate::domain::audit::{Attachment, Event, GENESIS, Subject, Walk};
 use chrono::{DateTime, TimeDelta, Utc};
 use pretty_assertions::assert_eq;
 use rstest::rstest;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tempfile::TempDir;
+
+mod subject;
 
 pub(super) fn moment(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_000_000, 0).unwrap() + TimeDelta::seconds(seconds)
@@ -38,6 +40,10 @@ pub(super) fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.db");
     (folder, path)
+}
+
+fn of(source: &str, key: &str) -> Subject {
+    Subject { source: source.to_owned(), key: key.to_owned(), table: None }
 }
 
 fn seqs(entries: &[Entry]) -> Vec<i64> {
@@ -74,7 +80,7 @@ async fn every_act_is_kept_with_who_when_and_why() {
     for (decision, event) in (1..).zip(Event::ALL) {
         record.append(vec![entry(event, Some(decision), "inv-1")]).await.unwrap();
     }
-    let kept = record.of_item("billing", "inv-1", usize::MAX).await.unwrap();
+    let kept = record.of_item(&of("billing", "inv-1"), usize::MAX).await.unwrap();
     assert_eq!(kept.len(), Event::ALL.len());
     for (entry, event) in kept.iter().rev().zip(Event::ALL) {
         let said = [&*entry.event, &entry.at, &entry.operator, &entry.origin, &entry.source, &entry.key];
@@ -204,8 +210,8 @@ async fn a_proposal_waits_until_it_is_settled() {
     assert_eq!(seqs(&record.waiting(0, 9).await.unwrap()), [3, 4]);
     assert_eq!(seqs(&record.waiting(0, 1).await.unwrap()), [3]);
     assert_eq!(seqs(&record.waiting(3, 9).await.unwrap()), [4]);
-    assert_eq!(seqs(&record.waiting_on("billing", "a").await.unwrap()), [3]);
-    assert_eq!(record.waiting_on("mail", "a").await.unwrap(), []);
+    assert_eq!(seqs(&record.waiting_on(&of("billing", "a")).await.unwrap()), [3]);
+    assert_eq!(record.waiting_on(&of("mail", "a")).await.unwrap(), []);
     record.append_once(entry(Event::Lapsed, Some(3), "a")).await.unwrap();
     assert_eq!(seqs(&record.waiting(0, 9).await.unwrap()), [4]);
 }
@@ -243,17 +249,17 @@ async fn a_file_of_an_earlier_program_is_whole_and_gets_what_it_lacks() {
         let count = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
         schema::LATER.map(|(name, _)| file.query_row(count, [name], |row| row.get::<_, i64>(0)).unwrap())
     };
-    assert_eq!(there(), [0, 0, 0]);
+    assert_eq!(there(), [0, 0, 0, 0]);
     assert!(verify::verify(&path, &Against::default()).unwrap().is_whole());
     // To read it changes nothing.
     assert_eq!(SqliteRecord::open_to_read(&path).unwrap().waiting(0, 9).await.unwrap(), []);
-    assert_eq!(there(), [0, 0, 0]);
+    assert_eq!(there(), [0, 0, 0, 0]);
     let record = SqliteRecord::open(&path).unwrap();
     assert!(matches!(record.append_once(entry(Event::Intended, Some(1), "a")).await, Ok(Once::Taken(_))));
     // Nothing was added, so the file is as it was sealed.
-    assert_eq!(there(), [0, 0, 0]);
+    assert_eq!(there(), [0, 0, 0, 0]);
     record.append(vec![entry(Event::Intended, Some(2), "a")]).await.unwrap();
-    assert_eq!(there(), [1, 1, 1]);
+    assert_eq!(there(), [1, 1, 1, 1]);
     assert!(verify::verify(&path, &Against::default()).unwrap().is_whole());
 }
 
@@ -271,11 +277,9 @@ fn the_questions_about_proposals_are_answered_by_their_indexes() {
     let waiting = plan(&format!("SELECT seq FROM entries AS proposal WHERE {} AND seq > 7", read::WAITS));
     assert!(waiting.contains("entries_proposed") && waiting.contains("entries_"), "{waiting}");
     assert!(!waiting.contains("SCAN closing"), "{waiting}");
-    let on_item = plan(&format!(
-        "SELECT seq FROM entries AS proposal WHERE source = 'a' AND key = 'b' AND {}",
-        read::WAITS
-    ));
-    assert!(on_item.contains("entries_of_item") || on_item.contains("entries_proposed"), "{on_item}");
+    let item = read::ON_ITEM.replace("?1", "'a'").replace("?2", "'b'").replace("?3", "'c'");
+    let on_item = plan(&format!("SELECT seq FROM entries AS proposal WHERE {item} AND {}", read::WAITS));
+    assert!(on_item.contains("entries_of_key") || on_item.contains("entries_proposed"), "{on_item}");
     assert!(!on_item.contains("SCAN closing"), "{on_item}");
 }
 
@@ -286,9 +290,9 @@ async fn items_and_pages_are_read_newest_first() {
     for key in ["a", "b", "a", "a"] {
         record.append(vec![entry(Event::Checked, None, key)]).await.unwrap();
     }
-    assert_eq!(seqs(&record.of_item("billing", "a", 2).await.unwrap()), [4, 3]);
-    assert_eq!(seqs(&record.of_item("billing", "a", usize::MAX).await.unwrap()), [4, 3, 1]);
-    assert_eq!(record.of_item("mail", "a", 9).await.unwrap(), []);
+    assert_eq!(seqs(&record.of_item(&of("billing", "a"), 2).await.unwrap()), [4, 3]);
+    assert_eq!(seqs(&record.of_item(&of("billing", "a"), usize::MAX).await.unwrap()), [4, 3, 1]);
+    assert_eq!(record.of_item(&of("mail", "a"), 9).await.unwrap(), []);
     assert_eq!(seqs(&record.page(None, 2).await.unwrap()), [4, 3]);
     assert_eq!(seqs(&record.page(Some(3), 9).await.unwrap()), [2, 1]);
     assert_eq!(record.page(Some(1), 9).await.unwrap(), []);
@@ -568,6 +572,6 @@ async fn refusals_crowd_no_decision_out() {
     record.append(others.to_vec()).await.unwrap();
     let refused = (100..400).map(|decision| entry(Event::Refused, Some(decision), "a"));
     record.append(refused.collect()).await.unwrap();
-    assert_eq!(seqs(&record.intended_on("billing", "a", 5).await.unwrap()), [2, 1]);
-    assert_eq!(seqs(&record.intended_on("billing", "a", 1).await.unwrap()), [2]);
+    assert_eq!(seqs(&record.intended_on(&of("billing", "a"), 5).await.unwrap()), [2, 1]);
+    assert_eq!(seqs(&record.intended_on(&of("billing", "a"), 1).await.unwrap()), [2]);
 }

@@ -80,6 +80,7 @@ impl Known {
             name: name.into(),
             place,
             whole_place,
+            table: None,
             preset: Arc::clone(&preset.name),
             variant: Arc::default(),
             late_writer: LateWriter::Unguarded,
@@ -118,13 +119,15 @@ impl Known {
         }
     }
 
-    /// Keeps what was found.
-    pub fn keep(&self, picked: Picked) -> Arc<Picked> {
+    /// Keeps what was found: the shape, and the table that it is read from, as the database itself calls it
+    /// ([`SourceFacts::table`]).
+    pub fn keep(&self, picked: Picked, table: &str) -> Arc<Picked> {
         let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
         match &now.1 {
-            Some(known) if **known == picked => Arc::clone(known),
+            Some(known) if **known == picked && now.0.table.as_deref() == Some(table) => Arc::clone(known),
             _ => {
                 let facts = with(&now.0, &picked.mapping, Arc::clone(&picked.mapping.variant));
+                let facts = SourceFacts { table: Some(table.into()), ..facts };
                 let picked = Arc::new(picked);
                 *now = (Arc::new(facts), Some(Arc::clone(&picked)));
                 picked

@@ -42,7 +42,9 @@ pub(super) fn look(inner: &Inner, connection: &Connection) -> Result<Arc<Picked>
         picked.columns = connection.prepare(&sql).map(names).map_err(|fault| place.fault(&fault))?;
     }
     picked.check_columns(Engine::Sqlite).map_err(|misfit| place.misfit(misfit))?;
-    Ok(inner.known.keep(picked))
+    let file = std::fs::canonicalize(place.path()).unwrap_or_else(|_| place.path().to_owned());
+    let table = format!("sqlite:{}/{}", file.display(), table.name.to_lowercase());
+    Ok(inner.known.keep(picked, &table))
 }
 
 /// One page of candidates.

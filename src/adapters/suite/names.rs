@@ -112,3 +112,37 @@ async fn a_column_that_the_preset_does_not_name_is_not_taken_for_one_that_it_doe
     let applied = source.apply(Choice::MarkDone, &change).await.unwrap();
     assert!(matches!(applied, Applied::Written { .. }), "{applied:?}");
 }
+
+/// A table is called the same by every source that reads it, and otherwise than its namesake in another database.
+#[rstest]
+#[tokio::test]
+async fn a_table_has_one_name_whatever_its_source_is(#[values(Sqlite, Postgres, Mysql)] on: Engine) {
+    let Some(db) = Db::with(on, &format!("{TABLES}{JOBS}")).await else { return };
+    let Some(other) = Db::with(on, TABLES).await else { return };
+    let mut names = Vec::new();
+    for source in [
+        db.preset("jobs"),
+        db.through(
+            &VERSIONED
+                .replace("\"t\"", "\"jobs\"")
+                .replace("\"k\"", "\"key\"")
+                .replace("\"s\"", "\"status\"")
+                .replace("[\"v\"]", "[\"updated_at\"]")
+                .replace("{ s =", "{ status ="),
+        ),
+        db.preset("sent_emails"),
+        other.preset("jobs"),
+    ] {
+        assert_eq!(source.facts().table, None, "nothing was read yet");
+        source.scan(&everything(), None).await.unwrap();
+        names.push(source.facts().table.clone().unwrap());
+    }
+    assert_eq!(names[0], names[1]);
+    assert_ne!(names[0], names[2]);
+    assert_ne!(names[0], names[3]);
+    let end = match on {
+        Sqlite | Mysql => "/jobs",
+        Postgres => "/public.jobs",
+    };
+    assert!(names[0].starts_with(on.as_str()) && names[0].ends_with(end), "{}", names[0]);
+}

@@ -1,7 +1,7 @@
 //! The ports themselves, in memory.
 
 use super::{Script, evidence, item_of, now, row, stuck_row};
-use crate::domain::audit::{Entry, Event, GENESIS, NewEntry};
+use crate::domain::audit::{Entry, Event, GENESIS, NewEntry, Subject};
 use crate::domain::cell::Cell;
 use crate::domain::decision::Choice;
 use crate::domain::evidence::{Answer, Clocks, Evidence, Fault, FaultKind};
@@ -65,6 +65,7 @@ impl FakeSource {
             name: super::SOURCE.into(),
             place: "memory".to_owned(),
             whole_place: "memory".to_owned(),
+            table: Some("memory/jobs".into()),
             preset: "fake".into(),
             variant: Arc::default(),
             late_writer: LateWriter::Guarded,
@@ -369,29 +370,24 @@ impl Record for FakeRecord {
         .await
     }
 
-    async fn intended_on(
-        &self,
-        source: &str,
-        key: &str,
-        entries_max: usize,
-    ) -> Result<Vec<Entry>, RecordFault> {
+    async fn intended_on(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         self.read("record.of_item", |entries| {
             let intended: Vec<&str> = entries
                 .iter()
                 .filter(|entry| entry.event == Event::Intended.as_str())
                 .map(|entry| &*entry.decision)
                 .collect();
-            let is_wanted = |entry: &Entry| {
-                entry.source == source && entry.key == key && intended.contains(&&*entry.decision)
-            };
+            let is_wanted = |entry: &Entry| subject.is_of(entry) && intended.contains(&&*entry.decision);
             newest_first(entries, entries_max, is_wanted)
         })
         .await
     }
 
-    async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
-        let is_wanted = |entry: &Entry| entry.source == source && entry.key == key;
-        self.read("record.of_item", |entries| newest_first(entries, entries_max, is_wanted)).await
+    async fn of_item(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.of_item", |entries| {
+            newest_first(entries, entries_max, |entry| subject.is_of(entry))
+        })
+        .await
     }
 
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
@@ -402,10 +398,9 @@ impl Record for FakeRecord {
         .await
     }
 
-    async fn waiting_on(&self, source: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
+    async fn waiting_on(&self, subject: &Subject) -> Result<Vec<Entry>, RecordFault> {
         self.read("record.waiting_on", |entries| {
-            let on_item =
-                |entry: &&Entry| entry.source == source && entry.key == key && waits(entries, entry);
+            let on_item = |entry: &&Entry| subject.is_of(entry) && waits(entries, entry);
             entries.iter().filter(on_item).cloned().collect()
         })
         .await

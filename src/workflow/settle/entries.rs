@@ -4,7 +4,7 @@ pub(super) mod proposals;
 
 use super::write::Grounds;
 use super::{NotOpen, Order, OrderFault};
-use crate::domain::audit::{Event, NewEntry};
+use crate::domain::audit::{Event, NewEntry, Subject};
 use crate::domain::decision::{Choice, Draft, Intended, Outcome, Permitted};
 use crate::domain::item::Row;
 use crate::domain::mask::{mask_document, mask_field, mask_json};
@@ -23,6 +23,8 @@ use uuid::Uuid;
 const EARLIER_ENTRIES_MAX: usize = 200;
 
 fn entry(desk: &Desk, event: Event, decision: Uuid, source: &str, key: &str, body: Value) -> NewEntry {
+    let mut body = body;
+    body[Subject::TABLE] = json!(desk.table_of(source));
     NewEntry {
         at: desk.clock.now(),
         event,
@@ -177,7 +179,7 @@ pub(super) async fn escalated_before(
     let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
     let item = &found.finding.item;
     let earlier = record
-        .intended_on(&item.source, item.key.as_str(), EARLIER_ENTRIES_MAX)
+        .intended_on(&desk.subject(&item.source, item.key.as_str()), EARLIER_ENTRIES_MAX)
         .await
         .map_err(OrderFault::Record)?;
     let now = row.sha256();

@@ -64,7 +64,8 @@ pub(super) async fn waiting_on(
         return Ok(None);
     }
     let key = opened.found.finding.item.key.as_str();
-    let waiting = record_of(desk)?.waiting_on(&order.source, key).await.map_err(OrderFault::Record)?;
+    let subject = desk.subject(&order.source, key);
+    let waiting = record_of(desk)?.waiting_on(&subject).await.map_err(OrderFault::Record)?;
     let (now, row_sha256) = (desk.clock.now(), opened.row.sha256());
     let stands = |proposal: &Proposal| !proposal.is_overdue(now) && proposal.row_sha256 == row_sha256;
     Ok(waiting.iter().filter_map(Proposal::of_entry).find(stands))
@@ -125,8 +126,8 @@ async fn still_waiting_on(
     grounds: &Grounds,
 ) -> Result<Option<Proposal>, OrderFault> {
     let draft = unapproved.draft();
-    let waiting =
-        record_of(desk)?.waiting_on(&draft.source, draft.key.as_str()).await.map_err(OrderFault::Record)?;
+    let subject = desk.subject(&draft.source, draft.key.as_str());
+    let waiting = record_of(desk)?.waiting_on(&subject).await.map_err(OrderFault::Record)?;
     let (row_sha256, sight) = (unapproved.seen().sha256(), Sight::of(&grounds.checked.judgement));
     let present = Present {
         now: desk.clock.now(),

@@ -81,6 +81,7 @@ impl SimSource {
             name: crate::workflow::fakes::SOURCE.into(),
             place: "simulated".to_owned(),
             whole_place: "memory".to_owned(),
+            table: Some("memory/jobs".into()),
             preset: "simulated".into(),
             variant: Arc::default(),
             late_writer: if setting.is_guarded { LateWriter::Guarded } else { LateWriter::Unguarded },

@@ -5,7 +5,7 @@ use super::gates::Luck;
 use super::mutants::Mutant;
 use super::ports::Process;
 use super::truth::Arrived;
-use crate::domain::audit::{Entry, Event, NewEntry};
+use crate::domain::audit::{Entry, Event, NewEntry, Subject};
 use crate::domain::moment::stamp;
 use crate::domain::proposal::IdEnding;
 use crate::ports::escalation::{Escalation, Notice};
@@ -121,27 +121,22 @@ impl Record for SimRecord {
         Ok(entries.into_iter().filter_map(|entry| self.as_read(entry)).collect())
     }
 
-    async fn intended_on(
-        &self,
-        source: &str,
-        key: &str,
-        entries_max: usize,
-    ) -> Result<Vec<Entry>, RecordFault> {
+    async fn intended_on(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let entries_max = if self.0.has(Mutant::HistoryHidden) { 0 } else { entries_max };
-        self.read("record.of_item", self.0.sim.record.intended_on(source, key, entries_max)).await
+        self.read("record.of_item", self.0.sim.record.intended_on(subject, entries_max)).await
     }
 
-    async fn of_item(&self, source: &str, key: &str, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+    async fn of_item(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let entries_max = if self.0.has(Mutant::HistoryHidden) { 0 } else { entries_max };
-        self.read("record.of_item", self.0.sim.record.of_item(source, key, entries_max)).await
+        self.read("record.of_item", self.0.sim.record.of_item(subject, entries_max)).await
     }
 
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         self.read("record.waiting", self.0.sim.record.waiting(after, entries_max)).await
     }
 
-    async fn waiting_on(&self, source: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
-        self.read("record.waiting_on", self.0.sim.record.waiting_on(source, key)).await
+    async fn waiting_on(&self, subject: &Subject) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.waiting_on", self.0.sim.record.waiting_on(subject)).await
     }
 
     async fn proposals_ending(
