@@ -178,7 +178,9 @@ mod tests {
     fn plan_of(asked: &str) -> String {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(TABLES).unwrap();
-        LATER.iter().for_each(|(_, made)| connection.execute_batch(made).unwrap());
+        for (_, made) in LATER {
+            connection.execute_batch(made).unwrap();
+        }
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {asked}")).unwrap();
         let given = vec!["1"; statement.parameter_count()];
         let steps = statement.query_map(rusqlite::params_from_iter(given), |row| row.get(3)).unwrap();
