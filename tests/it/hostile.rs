@@ -9,6 +9,7 @@ mod provider;
 mod secrets;
 mod server;
 mod stage;
+mod storm;
 mod table;
 mod text;
 

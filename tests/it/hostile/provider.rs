@@ -35,7 +35,7 @@ reference = "{{ key }}"
 [providers.hostile]
 base_url = "BASE"
 secret_env = "UNSTUCK_LEDGER_TOKEN"
-pace_per_second = 1000
+PACE
 "#;
 
 /// The shipped preset's bounds, but for the waits. Three ways to look up.
@@ -85,11 +85,11 @@ INSERT INTO jobs SELECT 'inv-' || i, 'failed', strftime('%Y-%m-%dT%H:%M:%f', 'no
 
 /// What a check of the four jobs came to.
 #[derive(Debug)]
-struct Checked {
-    code: Option<i32>,
+pub(super) struct Checked {
+    pub(super) code: Option<i32>,
     lines: Vec<Value>,
-    err: String,
-    took: Duration,
+    pub(super) err: String,
+    pub(super) took: Duration,
     memory_kib: u64,
     record_bytes: u64,
     requests: usize,
@@ -100,11 +100,19 @@ fn check(operation: &str, act: Act) -> Checked {
 }
 
 fn check_in(world: &World, operation: &str, act: Act) -> Checked {
+    check_paced(world, operation, "pace_per_second = 1000", act)
+}
+
+/// The same at a pace of the test's own, as the configuration has it.
+pub(super) fn check_paced(world: &World, operation: &str, pace: &str, act: Act) -> Checked {
     let server = Server::start(act);
     world.database("jobs.db", &format!("{TABLES}{ROWS}"));
     std::fs::create_dir(world.path("presets")).unwrap();
     world.write("presets/hostile.toml", PRESET);
-    world.write("config.toml", CONFIG.replace("OPERATION", operation).replace("BASE", &server.base));
+    world.write(
+        "config.toml",
+        CONFIG.replace("OPERATION", operation).replace("BASE", &server.base).replace("PACE", pace),
+    );
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_unstuck"));
     command.args(["--config", "config.toml", "check", "--all", "--json"]).current_dir(world.path(""));
     command.env_clear().env("HOME", world.path("")).env("UNSTUCK_LEDGER_TOKEN", "sk_test_7");
@@ -154,7 +162,7 @@ fn peak_memory_kib(child: &mut Child, deadline: Instant) -> u64 {
     peak
 }
 
-fn each<'checked>(checked: &'checked Checked, field: &str) -> Vec<&'checked Value> {
+pub(super) fn each<'checked>(checked: &'checked Checked, field: &str) -> Vec<&'checked Value> {
     checked.lines.iter().map(|line| &line[field]).collect()
 }
 
