@@ -117,6 +117,18 @@ page_items = 20
 "#;
 
 impl Imitation {
+    /// Whether the table above tells of it, and the version that is installed is the one that is pinned.
+    fn assert_listed(&self, stand_in: &StandIn) {
+        let name = &stand_in.started.stand_in;
+        assert!(pinned().contains(name), "{name} is not what is pinned");
+        let package = name.split(' ').next().unwrap();
+        assert!(
+            self.own.is_some() || TRIED.contains(&(self.preset, package)),
+            "{} on {package}",
+            self.preset
+        );
+    }
+
     fn preset(&self) -> ProviderPreset {
         match self.own {
             Some(text) => ProviderPreset::parse(text).unwrap(),
@@ -127,6 +139,7 @@ impl Imitation {
     /// Asks, item by item and by listing where the preset lists, and compares every answer with what it must be.
     fn ask(&self, stand_in: &StandIn, look_ups: &[LookUp]) {
         assert!(look_ups.len() > 3, "{}", self.script);
+        self.assert_listed(stand_in);
         let asking = Asking::new(self, &stand_in.started, look_ups);
         assert_told(look_ups, &asking.check("item"));
         let preset = self.preset();
@@ -213,6 +226,7 @@ fn an_address_of_ours_is_told_from_a_misspelt_one() {
         look_up("1", "unknown", "/payment", Some("60")),
         look_up("999", "unknown", "/payment", Some("1")),
     ];
+    JSON_SERVER_BY_ADDRESS.assert_listed(&stand_in);
     let told = Asking::new(&JSON_SERVER_BY_ADDRESS, &stand_in.started, &look_ups).check("item");
     for (look_up, line) in look_ups.iter().zip(&told) {
         let ids = line["effect_ids"].as_array().unwrap().len();
