@@ -400,6 +400,17 @@ fn operation_settings(
             .map(|text| Lookback::parse(text).map_err(|what| in_field(&place, "lookback", &what)))
             .transpose()?,
         key_ttl: span(&entry.key_ttl, "key_ttl")?,
+        canary: entry
+            .canary
+            .clone()
+            .map(|canary| match canary.trim() {
+                "" => Err(fault(
+                    "`canary` is empty".to_owned(),
+                    "Write a reference whose effect is known to be there, or take the line out.",
+                )),
+                _ => Ok(canary),
+            })
+            .transpose()?,
         pace_per_second: entry.pace_per_second.map(|pace| positive_pace(pace, &fault)).transpose()?,
         in_flight_max: entry.in_flight_max.map(|count| positive_count(count, &fault)).transpose()?,
     })

@@ -154,6 +154,8 @@ pub struct OperationEntry {
     pub lookback: Option<String>,
     /// How long the provider remembers an idempotency key.
     pub key_ttl: Option<String>,
+    /// A reference whose effect is known to be there.
+    pub canary: Option<String>,
     /// A pace of its own, in requests a second.
     pub pace_per_second: Option<f64>,
     /// A bound of its own on checks in flight.

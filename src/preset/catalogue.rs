@@ -44,14 +44,16 @@ const BUILT_IN_SOURCES: [(&str, &str); 33] = [
     ("symfony_messenger_failed.toml", include_str!("../../assets/presets/symfony_messenger_failed.toml")),
     ("symfony_messenger_local.toml", include_str!("../../assets/presets/symfony_messenger_local.toml")),
 ];
-const BUILT_IN_PROVIDERS: [(&str, &str); 28] = [
+const BUILT_IN_PROVIDERS: [(&str, &str); 30] = [
     ("adyen.toml", include_str!("../../assets/presets/adyen.toml")),
     ("braintree.toml", include_str!("../../assets/presets/braintree.toml")),
     ("github.toml", include_str!("../../assets/presets/github.toml")),
     ("gocardless.toml", include_str!("../../assets/presets/gocardless.toml")),
     ("http_ledger.toml", include_str!("../../assets/presets/http_ledger.toml")),
     ("jira.toml", include_str!("../../assets/presets/jira.toml")),
+    ("jira_data_center.toml", include_str!("../../assets/presets/jira_data_center.toml")),
     ("ledger.toml", include_str!("../../assets/presets/ledger.toml")),
+    ("maildev.toml", include_str!("../../assets/presets/maildev.toml")),
     ("mailgun.toml", include_str!("../../assets/presets/mailgun.toml")),
     ("mercado_pago.toml", include_str!("../../assets/presets/mercado_pago.toml")),
     ("modern_treasury.toml", include_str!("../../assets/presets/modern_treasury.toml")),

@@ -16,10 +16,10 @@ pub use listing::{
     LISTING_BYTES_MAX, LISTING_KEPT_BYTES_MAX, LISTING_PAGES_MAX, LISTING_SECONDS_MAX, ListLookUp, Order,
 };
 pub use look_up::{
-    Absence, AmountPlace, BodyTest, CurrencyPlace, EffectTimeFormat, EffectsPlace, ItemsPlace, LinkPlace,
-    LookUp, Method, Must, Place, ReferencePlace, RequestTemplate, StatusPlace, TimePlace,
+    Absence, AmountPlace, BodyTest, Confirm, CurrencyPlace, EffectTimeFormat, EffectsPlace, ItemsPlace,
+    LinkPlace, LookUp, Method, Must, Place, ReferencePlace, RequestTemplate, StatusPlace, TimePlace,
 };
-pub use page::{PageEnd, PageStep, Paging, Parameter};
+pub use page::{PageEnd, PageStep, Paging, Parameter, SecondPage};
 pub use settings::{Lookback, OperationSettings, ProviderSettings, SecretPlace};
 
 use crate::domain::evidence::Clocks;

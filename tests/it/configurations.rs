@@ -249,6 +249,7 @@ fn everything_that_can_be_said_arrives() {
                 settle: Some(TimeDelta::minutes(5)),
                 lookback: Some(Lookback::Unlimited),
                 key_ttl: Some(TimeDelta::zero()),
+                canary: Some("charge-known".to_owned()),
                 pace_per_second: Some(1.0),
                 in_flight_max: Some(1),
             },

@@ -26,6 +26,8 @@ mod listing;
 mod picture;
 mod provider_presets;
 #[cfg(unix)]
+mod provider_standins;
+#[cfg(unix)]
 mod pty;
 #[cfg(unix)]
 mod races;

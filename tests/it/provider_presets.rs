@@ -89,6 +89,7 @@ fn every_operation_has_answers_for_everything_that_its_preset_says() {
             assert_eq!(told.iter().filter(|told| **told).count(), expected, "{at} zero-decimal money");
             let is_listed = preset.operations[operation].listing.is_some();
             assert_eq!(case.listing.is_some(), is_listed, "{at} listing");
+            assert_eq!(case.confirm.is_some(), look.confirm.is_some(), "{at} confirm");
             let expects_unknown = look.absence == Absence::Never;
             assert_eq!(case.absent_verdict == "unknown", expects_unknown, "{at} absent_verdict");
         }
@@ -179,7 +180,15 @@ impl Test<'_> {
     async fn absent(&self) {
         let status = self.case.absent_status.unwrap_or(200);
         let answer = Answer { status, ..self.answer(self.file(&self.case.absent)) };
-        let (_, judgement, _) = self.judged(vec![answer]).await;
+        let mut answers = vec![answer];
+        if let Some(confirm) = &self.case.confirm {
+            // Beside nothing else that is there either, it is no absence.
+            let (_, judgement, asked) = self.judged(answers.clone()).await;
+            assert_eq!(judgement.verdict, Verdict::Unknown, "{}: {:?}", self.at, judgement.reasons);
+            assert_eq!((asked.len(), &asked[1].line), (2, confirm), "{}", self.at);
+            answers.push(Answer { status: 200, ..answers[0].clone() });
+        }
+        let (_, judgement, _) = self.judged(answers).await;
         assert_eq!(
             judgement.verdict.as_str(),
             self.case.absent_verdict,

@@ -53,6 +53,8 @@ await main({
     for (const reference of ['order-once', 'order-never']) {
       yield fault('payment', reference, 'misspelt', '404 with {}: on a list no absence',
         { path: '/payment?_page=1&_limit=20' })
+      yield fault('payment', reference, 'no_page', 'one page of twenty and no Link at all, as if that were everything',
+        { path: '/payments?_limit=20' })
       yield fault('payment', reference, 'not_a_list', 'the whole store, an object, instead of a list', { path: '/db' })
       yield fault('payment', reference, 'script', 'a call of a JavaScript function instead of JSON',
         { path: '/payments?_page=1&_limit=20&callback=read' })

@@ -114,6 +114,8 @@ await main({
       yield fault('message', reference, 'wrong_password', '401', { token: 'standin:wrong' })
       yield fault('message', reference, 'old_address', '404: where its older versions answered',
         { path: `/email?headers.x-job-id=${reference}` })
+      yield fault('message', reference, 'misspelt', 'an empty list: a filter by a header that no message has',
+        { path: `/api/email?headers.x-jobid=${reference}`, canary: 'order-unheard' })
       yield fault('message', reference, 'not_a_list', 'an object instead of a list', { path: '/api/config' })
     }
   }

@@ -49,6 +49,10 @@ class Moto(StandIn):
         odd = "order-ö&50% [1]"
         yield of(odd, "happened", [put(odd)], "a key that must be escaped")
         yield of("order-never", "not_found", [], "404 by one who may see the bucket")
+        # Once it checks rights, this would be a 403.
+        for reference in ("order-once", "order-never"):
+            yield fault("object", reference, "no_bucket", "404 for both, as for a key that is not there",
+                        ask={"bucket": "receipt"})
 
     def faults(self, api):
         # From now on it checks keys and rights. Ours is nobody's, and that is all that it says of any object.

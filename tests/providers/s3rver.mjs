@@ -42,6 +42,7 @@ await main({
     for (const reference of ['order-once', 'order-never']) {
       yield fault('object', reference, 'denied', '403 for what is there and for what is not',
         { token: 'AWS NOBODY:c2ln' })
+      yield fault('object', reference, 'no_bucket', '404 for both, as for a key that is not there', { bucket: 'receipt' })
       yield fault('object', reference, 'malformed_key', '400 for both', { token: 'AWS4-HMAC-SHA256 nonsense' })
     }
   }

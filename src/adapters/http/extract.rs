@@ -13,7 +13,7 @@ use crate::adapters::http::paging::Further;
 use crate::domain::evidence::{Effect, Fault, FaultKind};
 use crate::domain::text::clean_cut;
 use crate::preset::provider::{
-    Absence, BodyTest, EffectsPlace, ItemsPlace, LookUp, Method, Must, Place, ReferencePlace,
+    Absence, BodyTest, Confirm, EffectsPlace, ItemsPlace, LookUp, Method, Must, Place, ReferencePlace,
 };
 use crate::preset::template::Fields;
 use serde_json::{Map, Value};
@@ -129,9 +129,24 @@ pub fn read_page(look: &LookUp, reference: &str, vars: &Fields, reply: &Reply) -
     Ok(Page { effects, items: items.len(), carries_references, ids, further })
 }
 
+/// Whether what must be there beside a 404 is there, its status being a 200 already.
+///
+/// # Errors
+/// A fault of refusal, which of the preset's tests does not hold.
+pub fn confirms(confirm: &Confirm, reply: &Reply) -> Result<(), Fault> {
+    if confirm.success.is_empty() {
+        return Ok(());
+    }
+    let document = document(&confirm.method, reply)?;
+    match confirm.success.iter().find(|test| !holds(test, &document)) {
+        None => Ok(()),
+        Some(broken) => Err(Fault::new(FaultKind::Refused, failed_test(broken, &document))),
+    }
+}
+
 /// The document of an answer that says of itself that it is a good one.
 fn good_document(look: &LookUp, reply: &Reply) -> Result<Value, Fault> {
-    let document = document(look, reply)?;
+    let document = document(&look.request.method, reply)?;
     match look.success.iter().find(|test| !holds(test, &document)) {
         None => Ok(document),
         Some(broken) => {
@@ -172,8 +187,8 @@ fn absence(look: &LookUp, reply: &Reply) -> Result<Page, Fault> {
 }
 
 /// The body, or the headers of a HEAD, as one JSON document.
-fn document(look: &LookUp, reply: &Reply) -> Result<Value, Fault> {
-    if look.request.method == Method::Head {
+fn document(method: &Method, reply: &Reply) -> Result<Value, Fault> {
+    if *method == Method::Head {
         let headers: Map<String, Value> =
             reply.headers.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
         return Ok(Value::Object(Map::from_iter([("headers".to_owned(), Value::Object(headers))])));

@@ -111,7 +111,7 @@ fn is_cursor(step: &PageStep) -> bool {
         | PageStep::Token { .. }
         | PageStep::HeaderToken { .. }
         | PageStep::NextUrl { .. }
-        | PageStep::LinkHeader => true,
+        | PageStep::LinkHeader { .. } => true,
         PageStep::Single | PageStep::PageNumber { .. } | PageStep::Offset { .. } => false,
     }
 }

@@ -48,6 +48,8 @@ pub enum Next {
     Url(String),
     /// Where the count of pages or items so far says.
     Counted,
+    /// The page is full, and says nothing of another one, not even that there is none.
+    Unsaid,
 }
 
 /// What a page says of further ones.
@@ -68,12 +70,17 @@ pub(super) fn further(
         },
         PageEnd::EmptyPage if items.is_empty() => return Ok(Further::NONE),
         PageEnd::Total(place) => Some(Total::Items(counted(place, document)?)),
+        PageEnd::TotalHeader(header) => Some(Total::Items(counted_in_header(header, reply)?)),
         PageEnd::Pages(place) => Some(Total::Pages(counted(place, document)?)),
         PageEnd::Below(max) if items.len() >= *max => return Err(more_than_one_page()),
         PageEnd::EmptyPage | PageEnd::StepEnds | PageEnd::Below(_) => None,
     };
     let next = step(paging, document, items, reply)?;
     let must_go_on = matches!(paging.end, PageEnd::More(_) | PageEnd::EmptyPage);
+    let is_full = paging.page_items.is_some_and(|full| items.len() >= full);
+    if next == Next::End && total.is_none() && is_full && !says_of_next(&paging.step, document, reply) {
+        return Ok(Further { total, next: Next::Unsaid });
+    }
     if next == Next::End && must_go_on {
         return Err(match paging.step {
             PageStep::Single => more_than_one_page(),
@@ -92,6 +99,24 @@ fn counted(place: &crate::preset::provider::Place, document: &Value) -> Result<u
         .and_then(plain_text)
         .and_then(|text| text.parse().ok())
         .ok_or_else(|| shape(format!("`{}` is no count", place.source())))
+}
+
+fn counted_in_header(header: &str, reply: &Reply) -> Result<u64, Fault> {
+    let count = reply.header(header).and_then(|text| text.trim().parse().ok());
+    count.ok_or_else(|| shape(format!("the header `{header}` is no count")))
+}
+
+/// Whether an answer that names no next page says at least that it knows of pages.
+fn says_of_next(step: &PageStep, document: &Value, reply: &Reply) -> bool {
+    match step {
+        PageStep::LinkHeader { .. } => reply.header("link").is_some(),
+        PageStep::HeaderToken { header, .. } => reply.header(header).is_some(),
+        PageStep::Token { next, .. } | PageStep::NextUrl { next, .. } => !next.all(document).is_empty(),
+        PageStep::Single
+        | PageStep::LastId { .. }
+        | PageStep::PageNumber { .. }
+        | PageStep::Offset { .. } => true,
+    }
 }
 
 fn step(paging: &Paging, document: &Value, items: &[&Value], reply: &Reply) -> Result<Next, Fault> {
@@ -130,7 +155,7 @@ fn step(paging: &Paging, document: &Value, items: &[&Value], reply: &Reply) -> R
             .header(header)
             .filter(|token| !token.is_empty())
             .map_or(Next::End, |token| Next::With(token.to_owned())),
-        PageStep::LinkHeader => link_next(reply)?.map_or(Next::End, Next::Url),
+        PageStep::LinkHeader { .. } => link_next(reply)?.map_or(Next::End, Next::Url),
         PageStep::PageNumber { .. } | PageStep::Offset { .. } => Next::Counted,
     })
 }

@@ -2,12 +2,12 @@
 
 use crate::adapters::http::client::{Tried, exchange};
 use crate::adapters::http::endpoint::{Endpoint, fixed_headers};
-use crate::adapters::http::extract::{Reply, status_fault};
+use crate::adapters::http::extract::{Reply, confirms, shape, shown, status_fault};
 use crate::adapters::http::pacer::{NoTurn, Pacer};
 use crate::adapters::http::paging::{After, Reading};
 use crate::adapters::http::record::Record;
 use crate::adapters::http::request::{self, Planned};
-use crate::domain::evidence::{Answer, Clocks, Fault, FaultKind};
+use crate::domain::evidence::{Answer, Clocks, Effect, Fault, FaultKind};
 use crate::domain::pace::{parse_reset, parse_retry_after};
 use crate::ports::clock::Clock;
 use crate::ports::provider::{Listed, Provider, ProviderFacts, Question, Told, Window};
@@ -31,6 +31,7 @@ pub struct HttpProvider {
     how: How,
     listing: Option<Box<ListLookUp>>,
     headers: HeaderMap,
+    canary: Option<String>,
     pub(super) limits: Limits,
     own_pacer: Option<Pacer>,
     own_in_flight: Option<Arc<Semaphore>>,
@@ -116,6 +117,7 @@ impl HttpProvider {
             how,
             listing,
             headers,
+            canary: otherwise.canary.clone(),
             limits: preset.limits,
             own_pacer,
             own_in_flight: own_in_flight_max.map(|max| Arc::new(Semaphore::new(max))),
@@ -131,12 +133,61 @@ impl HttpProvider {
         record: &mut Record<'_>,
     ) -> Result<Answer, Fault> {
         let span = Span::of_check(self.limits.check_max);
+        let (effects, seen_from) = self.read_pages(look, question, &span, record).await?;
+        if effects.is_empty() {
+            self.confirm_absence(look, question, &span, record).await?;
+        }
+        Ok(Answer::Complete { effects, seen_from })
+    }
+
+    /// Asks for what must be there, before an absence counts.
+    async fn confirm_absence(
+        &self,
+        look: &LookUp,
+        question: &Question,
+        span: &Span,
+        record: &mut Record<'_>,
+    ) -> Result<(), Fault> {
+        if let Some(confirm) = &look.confirm {
+            let planned = request::confirming(confirm, &self.endpoint.base, question, &self.endpoint.vars)?;
+            // No 404 is an answer here: that of a page after the first never is one.
+            let answered = self.fetch(look, &planned, false, span, record).await;
+            let confirmed = answered.and_then(|reply| confirms(confirm, &reply));
+            confirmed.inspect_err(|fault| record.misread(fault)).map_err(|fault| {
+                let why = "nothing is at our own address, and what holds it cannot be seen";
+                Fault { detail: format!("{why}: {}", fault.detail), ..fault }
+            })?;
+        }
+        let Some(canary) = self.canary.as_ref().filter(|canary| **canary != question.reference) else {
+            return Ok(());
+        };
+        let known = Question { reference: canary.clone(), from: None, ..question.clone() };
+        let why = format!("nothing was found, and neither is the canary `{}`", shown(canary));
+        match self.read_pages(look, &known, span, record).await {
+            Ok((effects, _)) if effects.is_empty() => {
+                let fault = shape(format!("{why}: is what the look-up asks by spelled right?"));
+                record.misread(&fault);
+                Err(fault)
+            }
+            Ok(_) => Ok(()),
+            Err(fault) => Err(Fault { detail: format!("{why}: {}", fault.detail), ..fault }),
+        }
+    }
+
+    /// Every page: the effects that carry the reference, and from when on they could be seen.
+    async fn read_pages(
+        &self,
+        look: &LookUp,
+        question: &Question,
+        span: &Span,
+        record: &mut Record<'_>,
+    ) -> Result<(Vec<Effect>, Option<DateTime<Utc>>), Fault> {
         let first =
             request::first(look, &self.endpoint.base, question, &self.endpoint.vars, self.clock.now())?;
         let mut planned = first.planned;
         let mut reading = Reading::new(look, &question.reference, &self.endpoint.vars, self.limits.pages_max);
         loop {
-            let reply = self.fetch(look, &planned, reading.is_first_page(), &span, record).await?;
+            let reply = self.fetch(look, &planned, reading.is_first_page(), span, record).await?;
             let after = reading.take(&reply).inspect_err(|fault| record.misread(fault))?;
             planned = match after {
                 After::Whole => break,
@@ -147,7 +198,7 @@ impl HttpProvider {
             };
         }
         let effects = reading.into_effects().inspect_err(|fault| record.misread(fault))?;
-        Ok(Answer::Complete { effects, seen_from: first.seen_from })
+        Ok((effects, first.seen_from))
     }
 
     /// One page, tried as often as its faults and the time allow.

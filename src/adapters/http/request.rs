@@ -2,7 +2,7 @@
 
 use crate::domain::evidence::{Fault, FaultKind};
 use crate::ports::provider::Question;
-use crate::preset::provider::{LookUp, PageStep, Parameter, RequestTemplate};
+use crate::preset::provider::{Confirm, LookUp, PageStep, Parameter, RequestTemplate};
 use crate::preset::template::{Fields, Template};
 use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use serde_json::{Map, Value};
@@ -47,11 +47,33 @@ pub fn first(
 ) -> Result<First, Fault> {
     check_reference(look, &question.reference)?;
     let from = window_from(&look.request, question.from);
-    let mut fields: Fields =
-        question.fields.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
-    fields.extend(vars.clone());
+    let mut fields = fields_of(question, vars);
     fields.insert("reference".to_owned(), question.reference.as_str().into());
     made(look, base, fields, from, now)
+}
+
+/// Makes the request that must be answered before a 404 counts.
+///
+/// # Errors
+/// [`FaultKind::Question`]: a field is missing or empty.
+pub fn confirming(
+    confirm: &Confirm,
+    base: &Url,
+    question: &Question,
+    vars: &Fields,
+) -> Result<Planned, Fault> {
+    let fields = fields_of(question, vars);
+    let mut url = address(base, &confirm.path, &fields)?;
+    let query = rendered(&confirm.query, &fields)?;
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(&query);
+    }
+    Ok(Planned { method: confirm.method.as_str(), url, body: None })
+}
+
+fn fields_of(question: &Question, vars: &Fields) -> Fields {
+    let own = question.fields.iter().map(|(name, text)| (name.clone(), text.as_str().into()));
+    own.chain(vars.clone()).collect()
 }
 
 /// Makes the first request for a list from a moment on.
@@ -116,7 +138,10 @@ pub fn with(planned: &Planned, step: &PageStep, value: &str) -> Planned {
         | PageStep::HeaderToken { parameter, .. }
         | PageStep::PageNumber { parameter, .. }
         | PageStep::Offset { parameter } => parameter,
-        PageStep::Single | PageStep::NextUrl { .. } | PageStep::LinkHeader => return planned.clone(),
+        PageStep::LinkHeader { second: Some(second) } => &second.parameter,
+        PageStep::Single | PageStep::NextUrl { .. } | PageStep::LinkHeader { second: None } => {
+            return planned.clone();
+        }
     };
     let mut next = planned.clone();
     if parameter.in_body {

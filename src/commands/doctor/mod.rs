@@ -7,11 +7,11 @@ use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
 use crate::adapters::record::key::{self, KeyState};
 use crate::config::Settings;
-use crate::domain::evidence::Answer;
+use crate::domain::evidence::{Answer, FaultKind};
 use crate::domain::policy::Approvals;
 use crate::domain::text::clean;
 use crate::output::{json, say};
-use crate::ports::provider::Question;
+use crate::ports::provider::{Provider, Question};
 use crate::ports::source::{Examined, Health};
 use crate::workflow::Desk;
 use serde::Serialize;
@@ -80,8 +80,19 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
         return Ok(exit_of(worst));
     }
     for (name, provider) in &desk.providers {
-        let line = ask(&**provider).await;
-        print(&format!("provider {name}"), vec![line])?;
+        let of_provider = settings.providers.get(&name.provider);
+        let operation = of_provider.and_then(|(_, settings)| settings.operations.get(&*name.operation));
+        let canary = operation.and_then(|operation| operation.canary.as_deref());
+        let line = match canary {
+            Some(canary) => find_canary(&**provider, canary).await,
+            None => None,
+        };
+        // An absence that a canary does not confirm is no answer, and that was said already.
+        let lines = match line {
+            Some(line) if line.health != Health::Good => vec![line],
+            line => [vec![ask(&**provider).await], line.into_iter().collect()].concat(),
+        };
+        print(&format!("provider {name}"), lines)?;
     }
     print("kinds", kinds(desk))?;
     print("audit", vec![audit(desk, &settings.audit).await, audit_key(settings.audit_key.as_deref())])?;
@@ -123,14 +134,43 @@ fn configuration(file: Option<&Path>, catalogue: &crate::preset::catalogue::Cata
     )
 }
 
-async fn ask(provider: &dyn crate::ports::provider::Provider) -> Examined {
-    let question = Question {
-        reference: PROBE_REFERENCE.to_owned(),
+/// A question for a reference, and nothing else.
+fn question(reference: &str) -> Question {
+    Question {
+        reference: reference.to_owned(),
         from: None,
         fields: BTreeMap::new(),
         mask: std::sync::Arc::default(),
-    };
-    let told = provider.ask(&question).await;
+    }
+}
+
+/// Asks for what is known to be there: a filter or a field that is misspelt shows nothing, which looks like an absence. `None`
+/// where the question got no answer, for another line to say why.
+async fn find_canary(provider: &dyn Provider, canary: &str) -> Option<Examined> {
+    let line = |health, finding| Some(Examined { what: "canary".to_owned(), health, finding });
+    match provider.ask(&question(canary)).await.answer {
+        Answer::Complete { effects, .. } => match &effects[..] {
+            [] => line(
+                Health::Bad,
+                format!(
+                    "nothing is found under `{canary}`, which is known to be there: is what the look-up asks by spelled right, and \
+                     the place the right one? Every absence will be `unknown`."
+                ),
+            ),
+            [first, ..] => line(Health::Good, format!("`{canary}` is found ({})", first.id)),
+        },
+        Answer::Fault(fault) if fault.kind == FaultKind::Shape => line(
+            Health::Bad,
+            format!(
+                "`{canary}`, which is known to be there, is not found: {fault}. Every absence will be `unknown`."
+            ),
+        ),
+        Answer::Fault(_) => None,
+    }
+}
+
+async fn ask(provider: &dyn Provider) -> Examined {
+    let told = provider.ask(&question(PROBE_REFERENCE)).await;
     let place = &provider.facts().place;
     let (health, finding) = match told.answer {
         Answer::Complete { .. } => {

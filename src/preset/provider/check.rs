@@ -5,9 +5,11 @@ mod listing;
 mod paging;
 mod request;
 
-use super::file::{AuthFile, AuthKind, BasicSecret, FileType, LimitsFile, OperationFile, PresetFile};
+use super::file::{
+    AuthFile, AuthKind, BasicSecret, FileType, LimitsFile, MethodFile, OperationFile, PresetFile,
+};
 use super::{
-    Absence, Auth, BodyTest, How, IN_FLIGHT_MAX, ItemsPlace, Limits, LookUp, Lookback, Method, Must,
+    Absence, Auth, BodyTest, Confirm, How, IN_FLIGHT_MAX, ItemsPlace, Limits, LookUp, Lookback, Method, Must,
     Operation, PACE_PER_SECOND, PageStep, Place, ProviderPreset, ProviderSettings, ReferencePlace,
 };
 use crate::domain::evidence::{Clocks, EffectState};
@@ -249,6 +251,7 @@ fn look_up(at: At<'_>, file: &OperationFile) -> Result<LookUp, String> {
     Ok(LookUp {
         success: tests(at, "success", &file.success)?,
         statuses: statuses(at, file)?,
+        confirm: confirm(at, file, &absence)?,
         request,
         absence,
         effects,
@@ -257,7 +260,7 @@ fn look_up(at: At<'_>, file: &OperationFile) -> Result<LookUp, String> {
 }
 
 fn absence(at: At<'_>, file: &OperationFile, items: &ItemsPlace) -> Result<Absence, String> {
-    use super::file::{AbsenceFile, MethodFile};
+    use super::file::AbsenceFile;
     match (file.absence, &file.absence_when) {
         (AbsenceFile::EmptyList, None) if matches!(items, ItemsPlace::One(_)) => Err(at.wrong(
             "absence",
@@ -278,6 +281,28 @@ fn absence(at: At<'_>, file: &OperationFile, items: &ItemsPlace) -> Result<Absen
             "say what the body of the provider's own 404 has, so that a proxy's is not taken for it ([] for nothing)",
         )),
     }
+}
+
+fn confirm(at: At<'_>, file: &OperationFile, absence: &Absence) -> Result<Option<Confirm>, String> {
+    let Some(own) = &file.absence_confirm else { return Ok(None) };
+    if !matches!(absence, Absence::Status404(_)) {
+        return Err(at.wrong("absence_confirm", "it goes with absence = \"status_404\""));
+    }
+    let path = request::path(at, "absence_confirm.path", &own.path)?;
+    let query = at.templates("absence_confirm.query", &own.query)?;
+    let mut names = path.iter().chain(query.values()).flat_map(Template::names);
+    if names.any(|name| name == "reference") {
+        return Err(at.wrong(
+            "absence_confirm.path",
+            "it asks for what must be there whatever became of our `reference`, and cannot be made from it",
+        ));
+    }
+    let method = match own.method.unwrap_or(MethodFile::Get) {
+        MethodFile::Get => Method::Get,
+        MethodFile::Head => Method::Head,
+        MethodFile::Post => return Err(at.wrong("absence_confirm.method", "write \"GET\" or \"HEAD\"")),
+    };
+    Ok(Some(Confirm { method, path, query, success: tests(at, "absence_confirm.success", &own.success)? }))
 }
 
 fn tests(at: At<'_>, field: &str, files: &[super::file::TestFile]) -> Result<Vec<BodyTest>, String> {

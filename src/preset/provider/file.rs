@@ -110,10 +110,23 @@ pub(super) struct OperationFile {
     #[serde(default)]
     pub absence: AbsenceFile,
     pub absence_when: Option<Vec<TestFile>>,
+    pub absence_confirm: Option<ConfirmFile>,
     pub effects: Option<EffectsFile>,
     pub statuses: Option<StatusesFile>,
     pub paging: Option<PagingFile>,
     pub listing: Option<ListingFile>,
+}
+
+/// What must answer before a 404 is an absence.
+#[derive(Debug, Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConfirmFile {
+    pub method: Option<MethodFile>,
+    pub path: String,
+    #[serde(default)]
+    pub query: BTreeMap<String, String>,
+    #[serde(default)]
+    pub success: Vec<TestFile>,
 }
 
 /// What a listing says otherwise than its operation.
@@ -245,10 +258,12 @@ pub(super) struct PagingFile {
     pub first: Option<u64>,
     pub more: Option<String>,
     pub total: Option<String>,
+    pub total_header: Option<String>,
     pub pages: Option<String>,
     #[serde(default)]
     pub until_empty: bool,
     pub items_max: Option<usize>,
+    pub page_items: Option<usize>,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]

@@ -21,6 +21,8 @@ pub struct LookUp {
     pub success: Vec<BodyTest>,
     /// What an absence looks like.
     pub absence: Absence,
+    /// What must answer before a 404 counts; `None` where its body proves enough.
+    pub confirm: Option<Confirm>,
     /// Where the effects are and how to read one.
     pub effects: EffectsPlace,
     /// Which statuses amount to what. One that is not listed is [`EffectState::Unlisted`].
@@ -169,6 +171,20 @@ pub enum Absence {
     Status404(Vec<BodyTest>),
     /// Nothing does: who asks by the provider's own id knows already that the effect was there.
     Never,
+}
+
+/// A question beside that for our reference. It must be answered with a 200 before a 404 counts as an absence: where the place
+/// that holds our addresses is itself not there, each of them is a 404.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Confirm {
+    /// `GET` or `HEAD`.
+    pub method: Method,
+    /// The path below the base address, segment by segment.
+    pub path: Vec<Template>,
+    /// The query's parameters.
+    pub query: BTreeMap<String, Template>,
+    /// What must hold in the answer, beside its status.
+    pub success: Vec<BodyTest>,
 }
 
 /// Where the effects are, and how to read one.

@@ -9,6 +9,9 @@ pub struct Paging {
     pub step: PageStep,
     /// How the last page is known.
     pub end: PageEnd,
+    /// How many items a full page has. A first page with as many that says nothing of another one is not taken for the last:
+    /// perhaps this server does not page as the preset says. `None` where every page says of itself whether it is the last.
+    pub page_items: Option<usize>,
 }
 
 /// What the next request has more or other.
@@ -59,7 +62,19 @@ pub enum PageStep {
         may_be_missing: bool,
     },
     /// The `Link` header's `rel="next"`, on the same host.
-    LinkHeader,
+    LinkHeader {
+        /// How the second page is asked for where a first one is full and there is no `Link` at all: then it must be empty.
+        second: Option<SecondPage>,
+    },
+}
+
+/// The second page by its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecondPage {
+    /// The parameter that carries it.
+    pub parameter: Parameter,
+    /// The number.
+    pub number: u64,
 }
 
 /// A parameter of the next request.
@@ -81,6 +96,8 @@ pub enum PageEnd {
     More(Place),
     /// A number in the body says how many items there are in all.
     Total(Place),
+    /// A number in a header of this name, in small letters, says how many items there are in all.
+    TotalHeader(String),
     /// A number in the body says how many pages there are in all.
     Pages(Place),
     /// Only an empty page is the last.

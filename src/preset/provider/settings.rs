@@ -98,6 +98,8 @@ pub struct OperationSettings {
     pub lookback: Option<Lookback>,
     /// How long the provider remembers an idempotency key.
     pub key_ttl: Option<TimeDelta>,
+    /// A reference whose effect is known to be there: an absence counts only while this one is found.
+    pub canary: Option<String>,
     /// A pace of its own, in requests a second.
     pub pace_per_second: Option<f64>,
     /// A bound of its own on checks in flight.

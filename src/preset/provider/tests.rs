@@ -187,6 +187,36 @@ fn a_look_up_by_own_id_may_take_a_404_for_absence() {
     "kind = \"none\"\nitems_max = 9\nmore = \"$.m\"",
     "say only one of `more`, `total`"
 )]
+#[case::link_without_a_size(
+    "kind = \"none\"\n#end",
+    "kind = \"link_header\"",
+    "`paging.page_items`: say how many items a full page has"
+)]
+#[case::idle_size(
+    "kind = \"none\"\n#end",
+    "kind = \"none\"\npage_items = 9",
+    "`paging.page_items`: it does not go with this kind of paging"
+)]
+#[case::bad_total_header(
+    "kind = \"none\"\n#end",
+    "kind = \"none\"\ntotal_header = \"X Total\"",
+    "`paging.total_header`: `x total` is no header's name"
+)]
+#[case::confirmed_by_itself(
+    "settle = \"2m\"",
+    "settle = \"2m\"\nabsence_confirm = { path = \"/cob/{{ reference }}\" }",
+    "`absence_confirm.path`: it asks for what must be there"
+)]
+#[case::confirmed_by_a_post(
+    "settle = \"2m\"",
+    "settle = \"2m\"\nabsence_confirm = { method = \"POST\", path = \"/cob\" }",
+    "`absence_confirm.method`: write \"GET\" or \"HEAD\""
+)]
+#[case::confirmed_nowhere(
+    "settle = \"2m\"",
+    "settle = \"2m\"\nabsence_confirm = { path = \"cob\" }",
+    "`absence_confirm.path`: it must begin with `/`"
+)]
 #[case::no_token_url(
     "kind = \"none\"\n[op",
     "kind = \"client_credentials\"\n[op",

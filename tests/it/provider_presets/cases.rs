@@ -53,6 +53,8 @@ pub struct Case {
     pub absent_status: Option<u16>,
     #[serde(default = "not_found")]
     pub absent_verdict: String,
+    /// What is asked before that counts, where the preset says so.
+    pub confirm: Option<String>,
     /// An error inside a 200.
     pub error: Option<String>,
     /// Changes that make the effect one in a currency without decimals.

@@ -119,14 +119,14 @@ fn is_judged_by_preset(look: &LookUp, path: &str) -> bool {
     });
     let by_end = match &look.paging.end {
         PageEnd::More(place) | PageEnd::Total(place) | PageEnd::Pages(place) => within(place),
-        PageEnd::EmptyPage | PageEnd::StepEnds | PageEnd::Below(_) => false,
+        PageEnd::TotalHeader(_) | PageEnd::EmptyPage | PageEnd::StepEnds | PageEnd::Below(_) => false,
     };
     let by_step = match &look.paging.step {
         PageStep::Token { next, .. } | PageStep::NextUrl { next, .. } => within(next),
         PageStep::Single
         | PageStep::LastId { .. }
         | PageStep::HeaderToken { .. }
-        | PageStep::LinkHeader
+        | PageStep::LinkHeader { .. }
         | PageStep::PageNumber { .. }
         | PageStep::Offset { .. } => false,
     };

@@ -464,7 +464,7 @@ fn the_link_header_is_read(#[case] values: &[&str], #[case] expected: Result<Opt
     let look = look(
         "path = \"/l\"",
         "list = \"$.l\"\nstatus = \"$.s\"\nreference = \"$.r\"",
-        "kind = \"link_header\"",
+        "kind = \"link_header\"\npage_items = 9",
     );
     let headers = values.iter().map(|value| ("link".to_owned(), (*value).to_owned())).collect();
     let reply = Reply { status: 200, headers, body: b"{\"l\":[]}".to_vec() };

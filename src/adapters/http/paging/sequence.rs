@@ -17,13 +17,15 @@ pub struct Sequence<'look> {
     pub items: u64,
     seen_pages: HashSet<Vec<String>>,
     seen_steps: HashSet<String>,
+    /// Whether the page that comes next must be empty, because the one before was full and said nothing of it.
+    must_be_empty: bool,
 }
 
 impl<'look> Sequence<'look> {
     /// Nothing read yet.
     pub fn new(paging: &'look Paging, pages_max: usize) -> Self {
         let (seen_pages, seen_steps) = (HashSet::new(), HashSet::new());
-        Self { paging, pages_max, pages: 0, items: 0, seen_pages, seen_steps }
+        Self { paging, pages_max, pages: 0, items: 0, seen_pages, seen_steps, must_be_empty: false }
     }
 
     /// Takes the next page in: how many items it has, the ids of its effects, and what it says of further ones.
@@ -35,6 +37,7 @@ impl<'look> Sequence<'look> {
         self.pages += 1;
         self.items += items as u64;
         let after = self.after(items, further)?;
+        self.must_be_empty = further.next == Next::Unsaid;
         if items > 0 && !ids.is_empty() && !self.seen_pages.insert(ids) {
             return Err(shape("the same page came twice"));
         }
@@ -61,8 +64,14 @@ impl<'look> Sequence<'look> {
     }
 
     fn after(&self, items: usize, further: &Further) -> Result<After, Fault> {
+        if self.must_be_empty && items > 0 {
+            return Err(shape(
+                "the first page has no Link header, and there is a second one: this server does not page as the preset says",
+            ));
+        }
         let complete = match further.total {
-            None => further.next == Next::End,
+            // Pages after the first were told of: silence there is the end.
+            None => further.next == Next::End || (further.next == Next::Unsaid && self.pages > 1),
             // A count that is too small would end the reading too early.
             Some(Total::Items(total)) if self.items > total => {
                 return Err(shape("the answer has more items than it says"));
@@ -83,6 +92,12 @@ impl<'look> Sequence<'look> {
                 Ok(After::AskWith(first.saturating_add(self.pages as u64).to_string()))
             }
             (Next::Counted, _) => Ok(After::AskWith(self.items.to_string())),
+            (Next::Unsaid, PageStep::LinkHeader { second: Some(second) }) => {
+                Ok(After::AskWith(second.number.to_string()))
+            }
+            (Next::Unsaid, _) => Err(shape(
+                "the first page is full and says nothing of another one: whether it is the last cannot be known",
+            )),
             (Next::End, PageStep::Single) => Err(more_than_one_page()),
             (Next::End, _) => Err(shape("the answer says that there is more, and not where")),
         }

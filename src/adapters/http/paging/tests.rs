@@ -77,6 +77,62 @@ const EMPTY: &str = "kind = \"page\"\nparameter = \"page\"\nfirst = 1\nuntil_emp
 const URL_UNTIL_EMPTY: &str = "kind = \"next_url\"\nnext = \"$.n\"\nuntil_empty = true";
 const TOKEN_TOTAL: &str = "kind = \"token\"\nparameter = \"c\"\nnext = \"$.n\"\ntotal = \"$.t\"";
 
+const LINK: &str = "kind = \"link_header\"\npage_items = 2\nparameter = \"page\"";
+const LINK_ALONE: &str = "kind = \"link_header\"\npage_items = 2";
+const LINK_TOTAL: &str = "kind = \"link_header\"\ntotal_header = \"X-Total-Count\"";
+const CURSOR: &str = "kind = \"header_token\"\nparameter = \"c\"\nheader = \"X-Next\"\npage_items = 2";
+const SILENT: &str =
+    "kind = \"token\"\nparameter = \"c\"\nnext = \"$.n\"\nnext_may_be_missing = true\npage_items = 2";
+
+/// A page with a header.
+fn headed(items: &str, name: &str, value: &str) -> Reply {
+    Reply { headers: vec![(name.to_owned(), value.to_owned())], ..page(items, "") }
+}
+
+fn linked(items: &str, value: &str) -> Reply {
+    headed(items, "link", value)
+}
+
+/// A first page may be the last without a word of it, as long as that is sure: it is not full, or the second is empty.
+#[rstest]
+#[case::not_full(LINK, vec![page("1:r", "")], "", "1")]
+#[case::nothing(LINK, vec![page("", "")], "", "")]
+#[case::full_and_alone(LINK, vec![page("1:r 2:x", ""), page("", "")], "2", "1")]
+#[case::full_and_an_empty_link(LINK, vec![linked("1:r 2:x", "")], "", "1")]
+#[case::full_and_another_link(LINK_ALONE, vec![linked("1:r 2:x", "</a>; rel=\"last\"")], "", "1")]
+#[case::told_of(LINK_ALONE, vec![linked("1:r 2:x", "</2>; rel=next"), page("3:r 4:x", "")], "/2", "1 3")]
+#[case::as_many_as_in_all(LINK_TOTAL, vec![headed("1:r 2:x", "x-total-count", "2")], "", "1")]
+#[case::cursor(CURSOR, vec![headed("1:r 2:x", "x-next", "c"), page("3:r 4:x", "")], "c", "1 3")]
+#[case::empty_cursor(CURSOR, vec![headed("1:r 2:x", "x-next", "")], "", "1")]
+#[case::token_null(SILENT, vec![page("1:r 2:x", "\"n\":null")], "", "1")]
+#[case::token_missing_where_not_full(SILENT, vec![page("1:r", "")], "", "1")]
+#[case::token_missing_later(SILENT, vec![page("1:r 2:x", "\"n\":\"a\""), page("3:r 4:x", "")], "a", "1 3")]
+fn a_first_page_is_the_last_where_that_is_sure(
+    #[case] paging: &str,
+    #[case] pages: Vec<Reply>,
+    #[case] steps: &str,
+    #[case] ids: &str,
+) {
+    pages_together_are_the_answer(paging, pages, steps, ids);
+}
+
+#[rstest]
+#[case::a_second_page_without_a_link(LINK, vec![page("1:x 2:x", ""), page("3:x", "")], "there is a second one")]
+#[case::the_same_page_again(LINK, vec![page("1:x 2:x", ""), page("1:x 2:x", "")], "there is a second one")]
+#[case::more_than_were_asked_for(LINK, vec![page("1:x 2:x 3:x", ""), page("4:x", "")], "there is a second one")]
+#[case::no_way_to_ask(LINK_ALONE, vec![page("1:x 2:x", "")], "whether it is the last cannot be known")]
+#[case::more_in_all(LINK_TOTAL, vec![headed("1:x 2:x", "x-total-count", "60")], "there is more, and not where")]
+#[case::no_count(LINK_TOTAL, vec![page("1:x 2:x", "")], "the header `x-total-count` is no count")]
+#[case::cursor(CURSOR, vec![page("1:x 2:x", "")], "whether it is the last cannot be known")]
+#[case::token(SILENT, vec![page("1:x 2:x", "")], "whether it is the last cannot be known")]
+fn a_full_first_page_that_says_nothing_is_not_the_last(
+    #[case] paging: &str,
+    #[case] pages: Vec<Reply>,
+    #[case] sentence: &str,
+) {
+    pages_that_are_no_whole_are_a_fault(paging, pages, FaultKind::Shape, sentence);
+}
+
 #[rstest]
 #[case::cursor(MORE, vec![page("1:r 2:x", "\"more\":true"), page("3:r", "\"more\":false")], "2", "1 3")]
 #[case::offset_counts_what_came(TOTAL, vec![page("1:r", "\"t\":3"), page("2:r 3:r", "\"t\":3")], "1", "1 2 3")]

@@ -1,5 +1,6 @@
 //! The whole adapter against servers on this machine.
 
+mod confirm;
 mod faults;
 mod format;
 mod listing;

@@ -187,6 +187,7 @@ fn the_configuration_overrides_clocks_and_bounds() {
         settle: Some(TimeDelta::minutes(9)),
         lookback: Some(Lookback::Unlimited),
         key_ttl: Some(TimeDelta::hours(2)),
+        canary: None,
         pace_per_second: Some(0.5),
         in_flight_max: Some(1),
     };

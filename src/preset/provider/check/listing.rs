@@ -77,6 +77,7 @@ fn merged(operation: &OperationFile, file: &ListingFile) -> OperationFile {
         success: file.success.clone().unwrap_or_else(|| operation.success.clone()),
         absence: AbsenceFile::EmptyList,
         absence_when: None,
+        absence_confirm: None,
         effects: file.effects.clone().or_else(|| operation.effects.clone()),
         statuses: file.statuses.clone().or_else(|| operation.statuses.clone()),
         paging: file.paging.clone().or_else(|| operation.paging.clone()),

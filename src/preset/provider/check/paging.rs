@@ -2,7 +2,7 @@
 
 use super::At;
 use crate::preset::provider::file::{PagingFile, PagingKind};
-use crate::preset::provider::{EffectsPlace, PageEnd, PageStep, Paging, Parameter};
+use crate::preset::provider::{EffectsPlace, PageEnd, PageStep, Paging, Parameter, SecondPage};
 
 pub(super) fn paging(at: At<'_>, file: &PagingFile, effects: &EffectsPlace) -> Result<Paging, String> {
     let parameter = || -> Result<Parameter, String> {
@@ -33,31 +33,50 @@ pub(super) fn paging(at: At<'_>, file: &PagingFile, effects: &EffectsPlace) -> R
         }
         PagingKind::Offset => PageStep::Offset { parameter: parameter()? },
         PagingKind::NextUrl => PageStep::NextUrl { next: next()?, may_be_missing },
-        PagingKind::LinkHeader => PageStep::LinkHeader,
+        PagingKind::LinkHeader => PageStep::LinkHeader { second: second_page(file) },
     };
     let end = end(at, file, &step)?;
     unused(at, file, &step)?;
-    Ok(Paging { step, end })
+    let page_items = at.at_least_one("paging.page_items", file.page_items)?;
+    if matches!(step, PageStep::LinkHeader { .. }) && end == PageEnd::StepEnds && page_items.is_none() {
+        return Err(at.wrong(
+            "paging.page_items",
+            "say how many items a full page has: one without any `Link` header is not taken for the last",
+        ));
+    }
+    Ok(Paging { step, end, page_items })
+}
+
+/// The page after the first, where the file names a parameter for it.
+fn second_page(file: &PagingFile) -> Option<SecondPage> {
+    let parameter = Parameter { name: file.parameter.clone()?, in_body: false };
+    Some(SecondPage { parameter, number: file.first.unwrap_or(1).saturating_add(1) })
 }
 
 fn end(at: At<'_>, file: &PagingFile, step: &PageStep) -> Result<PageEnd, String> {
     let declared = [
         file.more.is_some(),
         file.total.is_some(),
+        file.total_header.is_some(),
         file.pages.is_some(),
         file.until_empty,
         file.items_max.is_some(),
     ];
     if declared.iter().filter(|is| **is).count() > 1 {
-        return Err(
-            at.wrong("paging", "say only one of `more`, `total`, `pages`, `until_empty` and `items_max`")
-        );
+        return Err(at.wrong(
+            "paging",
+            "say only one of `more`, `total`, `total_header`, `pages`, `until_empty` and `items_max`",
+        ));
     }
     if let Some(more) = &file.more {
         return at.place("paging.more", more).map(PageEnd::More);
     }
     if let Some(total) = &file.total {
         return at.place("paging.total", total).map(PageEnd::Total);
+    }
+    if let Some(header) = file.total_header.as_deref().map(str::to_ascii_lowercase) {
+        super::request::header_name(at, "paging.total_header", &header)?;
+        return Ok(PageEnd::TotalHeader(header));
     }
     if let Some(pages) = &file.pages {
         return at.place("paging.pages", pages).map(PageEnd::Pages);
@@ -82,31 +101,46 @@ fn end(at: At<'_>, file: &PagingFile, step: &PageStep) -> Result<PageEnd, String
     match step {
         PageStep::LastId { .. } | PageStep::PageNumber { .. } | PageStep::Offset { .. } => Err(at.wrong(
             "paging.more",
-            "say how the last page is known: `more`, `total`, `pages` or `until_empty = true`",
+            "say how the last page is known: `more`, `total`, `total_header`, `pages` or `until_empty = true`",
         )),
         PageStep::Single
         | PageStep::Token { .. }
         | PageStep::HeaderToken { .. }
         | PageStep::NextUrl { .. }
-        | PageStep::LinkHeader => Ok(PageEnd::StepEnds),
+        | PageStep::LinkHeader { .. } => Ok(PageEnd::StepEnds),
     }
 }
 
 /// A field that does nothing is a misunderstanding.
 fn unused(at: At<'_>, file: &PagingFile, step: &PageStep) -> Result<(), String> {
     let (parameter, next) = match step {
-        PageStep::Single | PageStep::LinkHeader => (false, false),
-        PageStep::LastId { .. }
+        PageStep::Single => (false, false),
+        PageStep::LinkHeader { .. }
+        | PageStep::LastId { .. }
         | PageStep::HeaderToken { .. }
         | PageStep::PageNumber { .. }
         | PageStep::Offset { .. } => (true, false),
         PageStep::Token { .. } => (true, true),
         PageStep::NextUrl { .. } => (false, true),
     };
+    let is_numbered = match step {
+        PageStep::PageNumber { .. } => true,
+        PageStep::LinkHeader { second } => second.is_some(),
+        _ => false,
+    };
+    let may_be_silent = match step {
+        PageStep::LinkHeader { .. } | PageStep::HeaderToken { .. } => true,
+        PageStep::Token { may_be_missing, .. } | PageStep::NextUrl { may_be_missing, .. } => *may_be_missing,
+        PageStep::Single
+        | PageStep::LastId { .. }
+        | PageStep::PageNumber { .. }
+        | PageStep::Offset { .. } => false,
+    };
     let idle = [
         ("paging.parameter", file.parameter.is_some() && !parameter),
         ("paging.next", file.next.is_some() && !next),
-        ("paging.first", file.first.is_some() && !matches!(step, PageStep::PageNumber { .. })),
+        ("paging.first", file.first.is_some() && !is_numbered),
+        ("paging.page_items", file.page_items.is_some() && !may_be_silent),
         ("paging.id", file.id.is_some() && !matches!(step, PageStep::LastId { .. })),
         ("paging.header", file.header.is_some() && !matches!(step, PageStep::HeaderToken { .. })),
     ];
@@ -124,6 +158,6 @@ pub(super) fn parameter_in_body(paging: &Paging) -> bool {
         | PageStep::HeaderToken { parameter, .. }
         | PageStep::PageNumber { parameter, .. }
         | PageStep::Offset { parameter } => parameter.in_body,
-        PageStep::Single | PageStep::NextUrl { .. } | PageStep::LinkHeader => false,
+        PageStep::Single | PageStep::NextUrl { .. } | PageStep::LinkHeader { .. } => false,
     }
 }

@@ -23,7 +23,7 @@ const OWN_HEADERS: [&str; 8] = [
 ];
 
 pub(super) fn request(at: At<'_>, file: &OperationFile) -> Result<RequestTemplate, String> {
-    let path = path(at, at.needed("path", file.path.as_deref())?)?;
+    let path = path(at, "path", at.needed("path", file.path.as_deref())?)?;
     let method = method(at, file)?;
     let body = file
         .body
@@ -72,19 +72,20 @@ fn method(at: At<'_>, file: &OperationFile) -> Result<Method, String> {
     }
 }
 
-fn path(at: At<'_>, text: &str) -> Result<Vec<Template>, String> {
+/// Checks a path, segment by segment.
+pub(super) fn path(at: At<'_>, field: &str, text: &str) -> Result<Vec<Template>, String> {
     let Some(rest) = text.strip_prefix('/') else {
-        return Err(at.wrong("path", "it must begin with `/`"));
+        return Err(at.wrong(field, "it must begin with `/`"));
     };
     if text.contains(['?', '#']) {
-        return Err(at.wrong("path", "parameters belong into `query`"));
+        return Err(at.wrong(field, "parameters belong into `query`"));
     }
     rest.split('/')
         .map(|segment| {
             if segment.is_empty() || segment == "." || segment == ".." {
-                return Err(at.wrong("path", "a segment is empty or made of dots"));
+                return Err(at.wrong(field, "a segment is empty or made of dots"));
             }
-            at.template("path", segment)
+            at.template(field, segment)
         })
         .collect()
 }
