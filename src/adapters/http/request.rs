@@ -86,7 +86,7 @@ fn made(
     if from.is_some() {
         query.extend(rendered(&template.window, &fields)?);
     }
-    let mut url = address(base, &template.path, &fields)?;
+    let mut url = address(base, template, &fields)?;
     if let PageStep::PageNumber { parameter, first } = &look.paging.step
         && !parameter.in_body
     {
@@ -201,19 +201,23 @@ fn filled(template: &Template, fields: &Fields) -> Result<String, Fault> {
     Ok(text)
 }
 
-fn address(base: &Url, path: &[Template], fields: &Fields) -> Result<Url, Fault> {
+fn address(base: &Url, request: &RequestTemplate, fields: &Fields) -> Result<Url, Fault> {
     let mut url = base.clone();
     {
         let mut segments =
             url.path_segments_mut().map_err(|()| no_question("the base address has no path".to_owned()))?;
         segments.pop_if_empty();
-        for template in path {
-            let segment = filled(template, fields)?;
-            // An address library drops dots, and the address would be that of the list.
-            if matches!(segment.as_str(), "." | "..") || segment.contains(['\t', '\n', '\r']) {
-                return Err(no_question("the reference cannot stand in an address".to_owned()));
+        for template in &request.path {
+            let filled = filled(template, fields)?;
+            let parts: Vec<&str> =
+                if request.path_keeps_slashes { filled.split('/').collect() } else { vec![&filled] };
+            for segment in parts {
+                // An address library drops dots, and the address would be that of the list.
+                if matches!(segment, "." | "..") || segment.contains(['\t', '\n', '\r']) {
+                    return Err(no_question("the reference cannot stand in an address".to_owned()));
+                }
+                segments.push(segment);
             }
-            segments.push(&segment);
         }
     }
     Ok(url)

@@ -80,8 +80,9 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
         return Ok(exit_of(worst));
     }
     for (name, provider) in &desk.providers {
-        let line = ask(&**provider).await;
-        print(&format!("provider {name}"), vec![line])?;
+        let examined = provider.examine().await;
+        let lines = if examined.is_empty() { vec![ask(&**provider).await] } else { examined };
+        print(&format!("provider {name}"), lines)?;
     }
     print("kinds", kinds(desk))?;
     print("audit", vec![audit(desk, &settings.audit).await, audit_key(settings.audit_key.as_deref())])?;

@@ -9,6 +9,7 @@ fn ledger_charge() -> LookUp {
     let preset = ProviderPreset::parse(crate::preset::catalogue::built_in_text("ledger").unwrap()).unwrap();
     match &preset.operations["charge"].how {
         How::Ask(look) => (**look).clone(),
+        How::Sql(_) => panic!("it is read by SQL"),
         How::Unanswerable(why) => panic!("{why}"),
     }
 }
@@ -37,6 +38,7 @@ fn look(operation: &str, effects: &str, paging: &str) -> LookUp {
     );
     match ProviderPreset::parse(&text).unwrap().operations.remove("op").unwrap().how {
         How::Ask(look) => *look,
+        How::Sql(_) => panic!("it is read by SQL"),
         How::Unanswerable(why) => panic!("{why}"),
     }
 }
@@ -328,10 +330,7 @@ fn a_head_is_read_from_its_headers() {
         "kind = \"none\"",
     );
     let look = LookUp {
-        effects: EffectsPlace {
-            id: Place::parse("$.headers.etag").unwrap(),
-            ..look.effects.clone()
-        },
+        effects: EffectsPlace { id: Place::parse("$.headers.etag").unwrap(), ..look.effects.clone() },
         ..look
     };
     let headers = [("etag", "\"abc\""), ("last-modified", "Mon, 30 Nov 2026 08:00:00 GMT")];
