@@ -1,12 +1,13 @@
 //! Settings become adapters, handed on as ports: the only place that knows both sides.
 
 use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
-use crate::adapters::mysql::{self, MysqlSource};
-use crate::adapters::postgres::{self, PostgresSource};
+use crate::adapters::mysql::{self, MysqlEffects, MysqlSource};
+use crate::adapters::postgres::{self, PostgresEffects, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
 use crate::adapters::record::{Seals, SqliteRecord};
 use crate::adapters::sql::Address;
-use crate::adapters::sqlite::{self, SqliteSource};
+use crate::adapters::sql::effects::{EffectsDatabase, SharedDatabase, SqlProvider};
+use crate::adapters::sqlite::{self, SqliteEffects, SqliteSource};
 use crate::adapters::system::{self, SystemClock};
 use crate::config::database::Server;
 use crate::config::kind::Kind;
@@ -21,6 +22,7 @@ use crate::ports::provider::Provider;
 use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Source, SourceFault};
+use crate::preset::provider::OperationSettings;
 use crate::preset::source::{Engine, Table};
 use crate::workflow::Desk;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +62,11 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
         sources: settings.sources.iter().map(|settings| source(settings, &environment)).collect(),
         kinds: settings.kinds.clone(),
         other_kinds: Arc::new(other_kinds),
-        providers: providers(settings, &environment, &clock)?,
+        providers: {
+            let mut all = providers(settings, &environment, &clock)?;
+            all.extend(effects_databases(settings, &environment, &clock)?);
+            all
+        },
         record: record(settings, options),
         receipts: settings
             .receipts
@@ -148,6 +154,55 @@ fn providers(
         providers.insert(name.clone(), Arc::new(provider));
     }
     Ok(providers)
+}
+
+/// One connected database a provider, shared by those of its operations that some kind asks.
+fn effects_databases(
+    settings: &Settings,
+    environment: &Environment,
+    clock: &Arc<dyn Clock>,
+) -> Result<BTreeMap<CheckName, Arc<dyn Provider>>, ConfigFault> {
+    let asked: BTreeSet<&CheckName> =
+        settings.kinds.values().filter_map(|kind| kind.policy.check.as_ref()).collect();
+    let mut shared: BTreeMap<&str, Arc<SharedDatabase>> = BTreeMap::new();
+    let mut providers: BTreeMap<CheckName, Arc<dyn Provider>> = BTreeMap::new();
+    for name in asked {
+        let Some((preset, given)) = settings.effects_databases.get(&name.provider) else { continue };
+        let database = shared.entry(&name.provider).or_insert_with(|| {
+            Arc::new(SharedDatabase::new(
+                effects_database(&given.database, environment),
+                given.pace_per_second.unwrap_or(preset.pace_per_second),
+                given.in_flight_max.unwrap_or(preset.in_flight_max),
+                given.replica_lag_max,
+            ))
+        });
+        let plain = OperationSettings::default();
+        let otherwise = given.operations.get(&*name.operation).unwrap_or(&plain);
+        let provider = SqlProvider::build(
+            &name.to_string(),
+            preset,
+            &name.operation,
+            otherwise,
+            Arc::clone(database),
+            Arc::clone(clock),
+        )
+        .map_err(|what| ConfigFault::new(what, "Mend the provider's section in the configuration."))?;
+        providers.insert(name.clone(), Arc::new(provider));
+    }
+    Ok(providers)
+}
+
+fn effects_database(database: &Database, environment: &Environment) -> Box<dyn EffectsDatabase> {
+    match database {
+        Database::File(path) => Box::new(SqliteEffects::new(path.clone())),
+        Database::Server(server) => {
+            let address = address(server, environment);
+            match server.engine {
+                Engine::Mysql => Box::new(MysqlEffects::new(address)),
+                Engine::Postgres | Engine::Sqlite => Box::new(PostgresEffects::new(address)),
+            }
+        }
+    }
 }
 
 fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, RecordFault> {

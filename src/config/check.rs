@@ -1,5 +1,6 @@
 //! From what was written to what is used: one small function a rule, each with a sentence of its own.
 
+use super::effects_database::effects_database;
 use super::file::{
     AuditFile, ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry,
 };
@@ -20,8 +21,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use url::Url;
 
-/// The configured providers, by name.
-type Providers = BTreeMap<Arc<str>, (Arc<ProviderPreset>, ProviderSettings)>;
+/// The presets of the configured providers, by the providers' names.
+type Presets = BTreeMap<Arc<str>, Arc<ProviderPreset>>;
 
 const SEE_EXAMPLE: &str = "See config.example.toml for a whole one.";
 
@@ -35,11 +36,19 @@ pub(super) fn check(
     let named = |place: fn(&AuditFile) -> Option<&String>| {
         file.audit.as_ref().and_then(place).map(|path| folder.join(path))
     };
-    let providers = file
-        .providers
-        .iter()
-        .map(|(name, entry)| Ok((Arc::from(name.as_str()), provider(name, entry, folder, &catalogue)?)))
-        .collect::<Result<Providers, ConfigFault>>()?;
+    let (mut presets, mut providers, mut effects_databases) =
+        (Presets::new(), BTreeMap::new(), BTreeMap::new());
+    for (written, entry) in &file.providers {
+        let (name, preset) = (Arc::<str>::from(written.as_str()), preset_of(written, entry, &catalogue)?);
+        if preset.is_sql() {
+            let settings = effects_database(written, entry, &preset, folder)?;
+            effects_databases.insert(Arc::clone(&name), (Arc::clone(&preset), settings));
+        } else {
+            let settings = provider(written, entry, &preset, folder)?;
+            providers.insert(Arc::clone(&name), (Arc::clone(&preset), settings));
+        }
+        presets.insert(name, preset);
+    }
     Ok(Settings {
         operator: operator(file)?,
         approvals_from_same_login: file.approvals_from_same_login.unwrap_or(false),
@@ -51,10 +60,11 @@ pub(super) fn check(
         kinds: file
             .kinds
             .iter()
-            .map(|(name, entry)| Ok((Arc::from(name.as_str()), Arc::new(kind(name, entry, &providers)?))))
+            .map(|(name, entry)| Ok((Arc::from(name.as_str()), Arc::new(kind(name, entry, &presets)?))))
             .collect::<Result<_, ConfigFault>>()?,
         escalation: file.escalation.as_ref().map(|entry| escalation(entry, folder)).transpose()?,
         providers,
+        effects_databases,
         unread: Vec::new(),
         catalogue,
         file: None,
@@ -176,7 +186,7 @@ fn source_preset(
     })
 }
 
-fn kind(name: &str, entry: &KindEntry, providers: &Providers) -> Result<Kind, ConfigFault> {
+fn kind(name: &str, entry: &KindEntry, presets: &Presets) -> Result<Kind, ConfigFault> {
     let Some(risk) = entry.risk else {
         return Err(ConfigFault::new(
             format!("kind `{name}` has no `risk`"),
@@ -198,7 +208,7 @@ fn kind(name: &str, entry: &KindEntry, providers: &Providers) -> Result<Kind, Co
         kind: name.into(),
         risk,
         stuck_after: span(&entry.stuck_after, "stuck_after", Policy::STUCK_AFTER)?,
-        check: entry.check.as_deref().map(|check| check_name(name, check, providers)).transpose()?,
+        check: entry.check.as_deref().map(|check| check_name(name, check, presets)).transpose()?,
         reference: text(&entry.reference).unwrap_or_else(|| "{{ key }}".into()),
         idempotency_key: text(&entry.idempotency_key),
         amount: text(&entry.amount),
@@ -240,14 +250,14 @@ fn in_field(place: &str, field: &str, what: &str) -> ConfigFault {
     ConfigFault::new(format!("{place}: `{field}`: {what}"), SEE_EXAMPLE)
 }
 
-fn positive(text: &str) -> Result<TimeDelta, String> {
+pub(super) fn positive(text: &str) -> Result<TimeDelta, String> {
     match parse_duration(text)? {
         span if span > TimeDelta::zero() => Ok(span),
         _ => Err(format!("`{text}` must be longer than nothing")),
     }
 }
 
-fn check_name(kind: &str, text: &str, providers: &Providers) -> Result<CheckName, ConfigFault> {
+fn check_name(kind: &str, text: &str, presets: &Presets) -> Result<CheckName, ConfigFault> {
     let fault =
         |what: String, do_next: String| Err(ConfigFault::new(format!("kind `{kind}`: {what}"), do_next));
     let Some((provider, operation)) = text.split_once('.') else {
@@ -256,7 +266,7 @@ fn check_name(kind: &str, text: &str, providers: &Providers) -> Result<CheckName
             "Write it as \"provider.operation\", such as \"ledger.charge\".".to_owned(),
         );
     };
-    let Some((preset, _)) = providers.get(provider) else {
+    let Some(preset) = presets.get(provider) else {
         return fault(
             format!("`check` names the provider `{provider}`, which is not configured"),
             format!("Add a section [providers.{provider}]."),
@@ -272,12 +282,12 @@ fn check_name(kind: &str, text: &str, providers: &Providers) -> Result<CheckName
     Ok(CheckName { provider: provider.into(), operation: operation.into() })
 }
 
-fn provider(
+/// The preset that a provider is asked through, with every operation that its section names.
+fn preset_of(
     name: &str,
     entry: &ProviderEntry,
-    folder: &Path,
     catalogue: &Catalogue,
-) -> Result<(Arc<ProviderPreset>, ProviderSettings), ConfigFault> {
+) -> Result<Arc<ProviderPreset>, ConfigFault> {
     let fault = |what: String, do_next: &str| ConfigFault::new(format!("provider `{name}`: {what}"), do_next);
     let preset_name = entry.preset.as_deref().unwrap_or(name);
     let Some(preset) = catalogue.providers.get(preset_name) else {
@@ -286,6 +296,34 @@ fn provider(
             "`unstuck presets` lists those there are; your own go into the `presets` folder.",
         ));
     };
+    if let Some(unknown) =
+        entry.operations.keys().find(|operation| !preset.operations.contains_key(*operation))
+    {
+        let known: Vec<&str> = preset.operations.keys().map(String::as_str).collect();
+        return Err(fault(
+            format!("it has no operation `{unknown}`"),
+            &format!("It has {}.", known.join(", ")),
+        ));
+    }
+    Ok(Arc::clone(preset))
+}
+
+fn provider(
+    name: &str,
+    entry: &ProviderEntry,
+    preset: &ProviderPreset,
+    folder: &Path,
+) -> Result<ProviderSettings, ConfigFault> {
+    let fault = |what: String, do_next: &str| ConfigFault::new(format!("provider `{name}`: {what}"), do_next);
+    if entry.database.is_some() || entry.replica_lag_max.is_some() {
+        return Err(fault(
+            format!(
+                "its preset `{}` asks over HTTP, and `database` and `replica_lag_max` say otherwise",
+                preset.name
+            ),
+            "Take them out, or name a preset that reads a database, such as sql_ledger.",
+        ));
+    }
     let base_url = match (&entry.base_url, &preset.base_url) {
         (Some(text), _) => ProviderSettings::parse_base_url(text)
             .map_err(|what| fault(what, "Write base_url = \"https://HOST\"."))?,
@@ -306,16 +344,7 @@ fn provider(
             })
         })
         .transpose()?;
-    if let Some(unknown) =
-        entry.operations.keys().find(|operation| !preset.operations.contains_key(*operation))
-    {
-        let known: Vec<&str> = preset.operations.keys().map(String::as_str).collect();
-        return Err(fault(
-            format!("it has no operation `{unknown}`"),
-            &format!("It has {}.", known.join(", ")),
-        ));
-    }
-    let settings = ProviderSettings {
+    Ok(ProviderSettings {
         base_url,
         secret: provider_secret(entry, folder).map_err(|(what, do_next)| fault(what.to_owned(), do_next))?,
         variables: entry.variables.clone(),
@@ -329,11 +358,13 @@ fn provider(
             .iter()
             .map(|(operation, entry)| Ok((operation.clone(), operation_settings(name, operation, entry)?)))
             .collect::<Result<_, ConfigFault>>()?,
-    };
-    Ok((Arc::clone(preset), settings))
+    })
 }
 
-fn positive_pace(pace: f64, fault: &impl Fn(String, &str) -> ConfigFault) -> Result<f64, ConfigFault> {
+pub(super) fn positive_pace(
+    pace: f64,
+    fault: &impl Fn(String, &str) -> ConfigFault,
+) -> Result<f64, ConfigFault> {
     if pace.is_finite() && pace > 0.0 {
         Ok(pace)
     } else {
@@ -344,7 +375,10 @@ fn positive_pace(pace: f64, fault: &impl Fn(String, &str) -> ConfigFault) -> Res
     }
 }
 
-fn positive_count(count: usize, fault: &impl Fn(String, &str) -> ConfigFault) -> Result<usize, ConfigFault> {
+pub(super) fn positive_count(
+    count: usize,
+    fault: &impl Fn(String, &str) -> ConfigFault,
+) -> Result<usize, ConfigFault> {
     if count > 0 {
         Ok(count)
     } else {
@@ -352,7 +386,7 @@ fn positive_count(count: usize, fault: &impl Fn(String, &str) -> ConfigFault) ->
     }
 }
 
-fn provider_secret(
+pub(super) fn provider_secret(
     entry: &ProviderEntry,
     folder: &Path,
 ) -> Result<Option<SecretPlace>, (&'static str, &'static str)> {
@@ -380,7 +414,7 @@ fn secret(env: Option<&str>, file: Option<&str>, folder: &Path) -> Result<Option
     }
 }
 
-fn operation_settings(
+pub(super) fn operation_settings(
     provider: &str,
     name: &str,
     entry: &OperationEntry,

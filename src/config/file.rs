@@ -120,6 +120,10 @@ pub struct ProviderEntry {
     pub preset: Option<String>,
     /// Where it is.
     pub base_url: Option<String>,
+    /// Its database, where its preset reads one: an address as a source has it.
+    pub database: Option<String>,
+    /// How far behind a replica may be for an absence there to count; where it is not said, only the primary's counts.
+    pub replica_lag_max: Option<String>,
     /// The environment variable with its secret.
     pub secret_env: Option<String>,
     /// The file with its secret.

@@ -226,6 +226,7 @@ fn without_configuration(
         sources,
         kinds: BTreeMap::new(),
         providers: BTreeMap::new(),
+        effects_databases: BTreeMap::new(),
         escalation: None,
         unread,
         catalogue,

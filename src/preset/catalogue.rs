@@ -44,7 +44,7 @@ const BUILT_IN_SOURCES: [(&str, &str); 33] = [
     ("symfony_messenger_failed.toml", include_str!("../../assets/presets/symfony_messenger_failed.toml")),
     ("symfony_messenger_local.toml", include_str!("../../assets/presets/symfony_messenger_local.toml")),
 ];
-const BUILT_IN_PROVIDERS: [(&str, &str); 30] = [
+const BUILT_IN_PROVIDERS: [(&str, &str); 31] = [
     ("adyen.toml", include_str!("../../assets/presets/adyen.toml")),
     ("braintree.toml", include_str!("../../assets/presets/braintree.toml")),
     ("github.toml", include_str!("../../assets/presets/github.toml")),
@@ -69,6 +69,7 @@ const BUILT_IN_PROVIDERS: [(&str, &str); 30] = [
     ("sendgrid.toml", include_str!("../../assets/presets/sendgrid.toml")),
     ("ses.toml", include_str!("../../assets/presets/ses.toml")),
     ("slack.toml", include_str!("../../assets/presets/slack.toml")),
+    ("sql_ledger.toml", include_str!("../../assets/presets/sql_ledger.toml")),
     ("square.toml", include_str!("../../assets/presets/square.toml")),
     ("stripe.toml", include_str!("../../assets/presets/stripe.toml")),
     ("twilio.toml", include_str!("../../assets/presets/twilio.toml")),

@@ -242,3 +242,6 @@ fn receipt_of(desk: &Desk, found: &Found, checked: &Checked, entry: i64) -> Rece
         audit: Some(entry),
     }
 }
+
+#[cfg(test)]
+mod tests;

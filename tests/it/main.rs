@@ -12,6 +12,7 @@ mod commands_recover;
 mod configurations;
 mod databases;
 mod documentation;
+mod effects_databases;
 mod error_class_sets;
 mod error_class_wrappers;
 mod fuzz;

@@ -12,13 +12,14 @@ mod client;
 mod endpoint;
 pub mod extract;
 mod listing;
-mod pacer;
+pub(super) mod pacer;
 pub mod paging;
 mod provider;
 mod reach;
 mod record;
 mod request;
 mod secret;
+mod sigv4;
 mod token;
 pub mod webhook;
 

@@ -93,6 +93,7 @@ impl HttpProvider {
                 How::Ask(Box::new(look.filled_in(&endpoint.vars).map_err(wrong)?)),
                 fixed_headers(&look.request.headers, &endpoint.vars).map_err(wrong)?,
             ),
+            How::Sql(_) => return Err(wrong("it is read by SQL, not asked over HTTP".to_owned())),
             How::Unanswerable(why) => (How::Unanswerable(why.clone()), HeaderMap::new()),
         };
         let listing = match &found.listing {
@@ -257,8 +258,8 @@ impl HttpProvider {
         let time_max =
             || self.limits.request_max.min(span.deadline.saturating_duration_since(Instant::now()));
         self.endpoint.get_token(time_max()).await?;
-        let request = self.endpoint.request(planned, &self.headers)?;
         let (at, began) = (self.clock.now(), Instant::now());
+        let request = self.endpoint.request(planned, &self.headers, at)?;
         let left = span.deadline.saturating_duration_since(began);
         let time_max = time_max();
         let mut tried =
@@ -331,6 +332,7 @@ impl Provider for HttpProvider {
         let _in_flight = self.in_flight().await;
         let mut record = Record::new(&endpoint.secret, &question.mask, self.limits.bodies_kept_bytes_max);
         let outcome = match &self.how {
+            How::Sql(_) => Err(Fault::new(FaultKind::Unanswerable, "it is read by SQL, not asked over HTTP")),
             How::Unanswerable(why) => Err(Fault::new(FaultKind::Unanswerable, why.clone())),
             How::Ask(look) => self.read_all(look, question, &mut record).await,
         };

@@ -87,10 +87,12 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
             Some(canary) => find_canary(&**provider, canary).await,
             None => None,
         };
+        let examined = provider.examine().await;
+        let asked = if examined.is_empty() { vec![ask(&**provider).await] } else { examined };
         // An absence that a canary does not confirm is no answer, and that was said already.
         let lines = match line {
             Some(line) if line.health != Health::Good => vec![line],
-            line => [vec![ask(&**provider).await], line.into_iter().collect()].concat(),
+            line => [asked, line.into_iter().collect()].concat(),
         };
         print(&format!("provider {name}"), lines)?;
     }

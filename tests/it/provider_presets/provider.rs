@@ -201,23 +201,39 @@ impl Stage {
         (listed, self.script.0.lock().unwrap().asked.clone())
     }
 
-    /// The header that proves who asks.
-    pub fn auth_header(&self) -> Option<String> {
-        match &self.auth {
-            Auth::None => None,
-            Auth::Header { name, .. } => Some(name.to_ascii_lowercase()),
-            _ => Some("authorization".to_owned()),
-        }
+    /// The headers that prove who asks, the one with the secret or its signature first.
+    pub fn auth_headers(&self) -> Vec<String> {
+        let names: &[&str] = match &self.auth {
+            Auth::None => &[],
+            Auth::Header { name, .. } => return vec![name.to_ascii_lowercase()],
+            Auth::AwsSigV4 { .. } => &["authorization", "x-amz-content-sha256", "x-amz-date"],
+            _ => &["authorization"],
+        };
+        names.iter().map(|name| (*name).to_owned()).collect()
     }
 
     /// Whether the header holds what the preset says, and a token was asked for once however much was asked with it.
     pub fn assert_who_asks(&self, asked: &Asked) {
-        let Some(header) = self.auth_header() else { return };
+        let Some(header) = self.auth_headers().into_iter().next() else { return };
         let value = &asked.headers[&header];
         match &self.auth {
             Auth::ClientCredentials { .. } => {
                 assert_eq!(value, &format!("Bearer {TOKEN}"));
                 assert_eq!(self.script.0.lock().unwrap().tokens_given, 1);
+            }
+            Auth::AwsSigV4 { service, .. } => {
+                // What signs is AWS's own vectors' to check; here it is that the right things are signed, and by whom.
+                let scope = format!("Credential=user-1/20261130/us-east-1/{service}/aws4_request");
+                let signed = "SignedHeaders=host;x-amz-content-sha256;x-amz-date";
+                assert!(
+                    value.starts_with(&format!("AWS4-HMAC-SHA256 {scope}, {signed}, Signature=")),
+                    "{value}"
+                );
+                assert_eq!(asked.headers["x-amz-date"], "20261130T080000Z");
+                assert!(
+                    !asked.headers.values().any(|value| value.contains("pass-2")),
+                    "the key is never sent"
+                );
             }
             Auth::Bearer => assert_eq!(value, &format!("Bearer {SECRET}")),
             Auth::Header { prefix, .. } => assert_eq!(value, &format!("{prefix}{SECRET}")),
