@@ -53,7 +53,7 @@ pub enum AuditUse {
 /// A provider or webhook that the configuration describes wrongly. A missing audit is no error here: looking needs none.
 pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault> {
     let environment: Environment = Arc::new(system::environment);
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let clock = clock();
     let other_kinds = Kind::new(Policy::unconfigured("other"))
         .map_err(|what| ConfigFault::new(what, "Report this: the built-in policy is wrong."))?;
     Ok(Desk {
@@ -148,6 +148,25 @@ fn providers(
         providers.insert(name.clone(), Arc::new(provider));
     }
     Ok(providers)
+}
+
+/// One operation of a configured provider alone, to be tried; whether or not some kind asks it.
+///
+/// # Errors
+/// A provider that the configuration describes wrongly.
+pub fn trial(settings: &Settings, name: &CheckName) -> Result<HttpProvider, ConfigFault> {
+    let fault = |what: String| ConfigFault::new(what, "Mend the provider's section in the configuration.");
+    let Some((preset, given)) = settings.providers.get(&name.provider) else {
+        return Err(fault(format!("no provider `{}` is configured", name.provider)));
+    };
+    let endpoint = Endpoint::build(preset, given, Arc::new(system::environment)).map_err(fault)?;
+    HttpProvider::build(&name.to_string(), preset, &name.operation, given, Arc::new(endpoint), clock())
+        .map_err(fault)
+}
+
+/// The machine's clock.
+pub fn clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
 }
 
 fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, RecordFault> {

@@ -38,6 +38,7 @@ mod surroundings;
 mod systems;
 #[cfg(unix)]
 mod trial;
+mod trying;
 #[cfg(unix)]
 mod witness;
 mod world;

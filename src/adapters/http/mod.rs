@@ -20,6 +20,7 @@ mod record;
 mod request;
 mod secret;
 mod token;
+pub mod trial;
 pub mod webhook;
 
 pub use crate::adapters::secret::Environment;
