@@ -1,6 +1,6 @@
 //! Settings become adapters, handed on as ports: the only place that knows both sides.
 
-use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
+use crate::adapters::http::{Endpoint, Environment, HttpProvider, Target, Webhook};
 use crate::adapters::mysql::{self, MysqlSource};
 use crate::adapters::postgres::{self, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
@@ -21,6 +21,7 @@ use crate::ports::provider::Provider;
 use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Source, SourceFault};
+use crate::preset::escalation::EscalationSettings;
 use crate::preset::source::{Engine, Table};
 use crate::workflow::Desk;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +67,19 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
             .receipts
             .as_ref()
             .map(|path| Arc::new(FileReceipts::new(path)) as Arc<dyn Receipts>),
-        escalation: escalation(settings, &environment)?,
+        escalation: settings
+            .escalation
+            .as_ref()
+            .map(|place| escalation("escalation", place, &environment, &clock))
+            .transpose()?,
+        escalations: settings
+            .escalations
+            .iter()
+            .map(|(name, place)| {
+                let section = format!("escalations.{name}");
+                Ok((Arc::clone(name), escalation(&section, place, &environment, &clock)?))
+            })
+            .collect::<Result<_, ConfigFault>>()?,
         clock,
         errors: Arc::clone(&settings.catalogue.errors),
         operator: operator(options.operator.as_deref().or(settings.operator.as_deref())),
@@ -181,15 +194,26 @@ pub fn seals(settings: &Settings) -> Seals {
     Seals::of(&settings.audit, settings.audit_key.clone(), settings.audit_checkpoints.clone())
 }
 
+/// One place that escalations go to; `section` is where the configuration says it.
 fn escalation(
-    settings: &Settings,
+    section: &str,
+    settings: &EscalationSettings,
     environment: &Environment,
-) -> Result<Option<Arc<dyn Escalation>>, ConfigFault> {
-    let Some(webhook) = &settings.escalation else { return Ok(None) };
-    let webhook = Webhook::build(webhook.clone(), Arc::clone(environment)).map_err(|what| {
-        ConfigFault::new(format!("escalation: {what}"), "Mend `[escalation]` in the configuration.")
-    })?;
-    Ok(Some(Arc::new(webhook)))
+    clock: &Arc<dyn Clock>,
+) -> Result<Arc<dyn Escalation>, ConfigFault> {
+    let environment = Arc::clone(environment);
+    let built: Result<Arc<dyn Escalation>, String> = match settings {
+        EscalationSettings::Webhook(webhook) => {
+            Webhook::build((**webhook).clone(), environment).map(|webhook| Arc::new(webhook) as _)
+        }
+        EscalationSettings::Target(preset, given) => {
+            Target::build(Arc::clone(preset), given, environment, Arc::clone(clock))
+                .map(|target| Arc::new(target) as _)
+        }
+    };
+    built.map_err(|what| {
+        ConfigFault::new(format!("{section}: {what}"), format!("Mend `[{section}]` in the configuration."))
+    })
 }
 
 /// Who sits here: the name that was given, else the account's; always with the account and the machine.

@@ -227,6 +227,7 @@ fn without_configuration(
         kinds: BTreeMap::new(),
         providers: BTreeMap::new(),
         escalation: None,
+        escalations: BTreeMap::new(),
         unread,
         catalogue,
         file: None,

@@ -87,6 +87,17 @@ impl ProviderPreset {
     pub fn parse(text: &str) -> Result<Self, String> {
         check::preset(&file::parse(text)?)
     }
+
+    /// Reads a preset and the request that an escalation sends through it.
+    ///
+    /// # Errors
+    /// One sentence naming preset and field.
+    pub(in crate::preset) fn with_send(
+        table: toml::Table,
+        send: toml::Value,
+    ) -> Result<(Self, crate::preset::escalation::SendTemplate), String> {
+        check::send::preset_with_send(table, send)
+    }
 }
 
 /// How requests prove who asks. The secret itself is in the configuration, never here.

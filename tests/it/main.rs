@@ -14,6 +14,7 @@ mod databases;
 mod documentation;
 mod error_class_sets;
 mod error_class_wrappers;
+mod escalating;
 mod fuzz;
 mod hostile;
 mod incident;

@@ -12,6 +12,7 @@ mod client;
 mod endpoint;
 pub mod extract;
 mod listing;
+mod notice;
 mod pacer;
 pub mod paging;
 mod provider;
@@ -19,6 +20,7 @@ mod reach;
 mod record;
 mod request;
 mod secret;
+mod target;
 mod token;
 pub mod trial;
 pub mod webhook;
@@ -27,6 +29,7 @@ pub use crate::adapters::secret::Environment;
 pub use client::install_tls;
 pub use endpoint::Endpoint;
 pub use provider::HttpProvider;
+pub use target::Target;
 pub use webhook::Webhook;
 
 #[cfg(test)]

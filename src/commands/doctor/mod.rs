@@ -87,6 +87,12 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
         let line = ask(&**provider).await;
         print(&format!("provider {name}"), vec![line])?;
     }
+    if let Some(escalation) = &desk.escalation {
+        print("escalation", vec![escalation.examine().await])?;
+    }
+    for (name, escalation) in &desk.escalations {
+        print(&format!("escalation {name}"), vec![escalation.examine().await])?;
+    }
     print("kinds", kinds(desk))?;
     print("audit", vec![audit(desk, &settings.audit).await, audit_key(settings.audit_key.as_deref())])?;
     print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;

@@ -4,6 +4,7 @@ mod effects;
 mod listing;
 mod paging;
 mod request;
+pub(super) mod send;
 
 use super::file::{AuthFile, AuthKind, BasicSecret, FileType, LimitsFile, OperationFile, PresetFile};
 use super::{

@@ -42,7 +42,8 @@ pub async fn play_all(preset: &str, folder: &Path) -> usize {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
-            path.to_str().is_some_and(|path| path.contains(".recorded.") && path.ends_with(".toml"))
+            let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+            is_toml && path.to_str().is_some_and(|path| path.contains(".recorded."))
         })
         .collect();
     indexes.sort();

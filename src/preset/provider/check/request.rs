@@ -72,7 +72,7 @@ fn method(at: At<'_>, file: &OperationFile) -> Result<Method, String> {
     }
 }
 
-fn path(at: At<'_>, text: &str) -> Result<Vec<Template>, String> {
+pub(super) fn path(at: At<'_>, text: &str) -> Result<Vec<Template>, String> {
     let Some(rest) = text.strip_prefix('/') else {
         return Err(at.wrong("path", "it must begin with `/`"));
     };
