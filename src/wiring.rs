@@ -1,6 +1,6 @@
 //! Settings become adapters, handed on as ports: the only place that knows both sides.
 
-use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
+use crate::adapters::http::{Endpoint, Environment, HttpProvider, Target, Webhook};
 use crate::adapters::mysql::{self, MysqlEffects, MysqlSource};
 use crate::adapters::postgres::{self, PostgresEffects, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
@@ -22,6 +22,7 @@ use crate::ports::provider::Provider;
 use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Source, SourceFault};
+use crate::preset::escalation::EscalationSettings;
 use crate::preset::provider::OperationSettings;
 use crate::preset::source::{Engine, Table};
 use crate::workflow::Desk;
@@ -55,7 +56,7 @@ pub enum AuditUse {
 /// A provider or webhook that the configuration describes wrongly. A missing audit is no error here: looking needs none.
 pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault> {
     let environment: Environment = Arc::new(system::environment);
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let clock = clock();
     let other_kinds = Kind::new(Policy::unconfigured("other"))
         .map_err(|what| ConfigFault::new(what, "Report this: the built-in policy is wrong."))?;
     Ok(Desk {
@@ -72,7 +73,19 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
             .receipts
             .as_ref()
             .map(|path| Arc::new(FileReceipts::new(path)) as Arc<dyn Receipts>),
-        escalation: escalation(settings, &environment)?,
+        escalation: settings
+            .escalation
+            .as_ref()
+            .map(|place| escalation("escalation", place, &environment, &clock))
+            .transpose()?,
+        escalations: settings
+            .escalations
+            .iter()
+            .map(|(name, place)| {
+                let section = format!("escalations.{name}");
+                Ok((Arc::clone(name), escalation(&section, place, &environment, &clock)?))
+            })
+            .collect::<Result<_, ConfigFault>>()?,
         clock,
         errors: Arc::clone(&settings.catalogue.errors),
         operator: operator(options.operator.as_deref().or(settings.operator.as_deref())),
@@ -205,6 +218,34 @@ fn effects_database(database: &Database, environment: &Environment) -> Box<dyn E
     }
 }
 
+/// One operation of a configured provider alone, to be tried; whether or not some kind asks it.
+///
+/// # Errors
+/// A provider that the configuration describes wrongly.
+pub fn trial(settings: &Settings, name: &CheckName) -> Result<HttpProvider, ConfigFault> {
+    let fault = |what: String| ConfigFault::new(what, "Mend the provider's section in the configuration.");
+    let Some((preset, given)) = settings.providers.get(&name.provider) else {
+        if settings.effects_databases.contains_key(&name.provider) {
+            return Err(ConfigFault::new(
+                format!(
+                    "provider `{}` is a database, which is read and not asked step by step",
+                    name.provider
+                ),
+                "`unstuck doctor` without `--provider` looks at its table, columns, statuses and clock.",
+            ));
+        }
+        return Err(fault(format!("no provider `{}` is configured", name.provider)));
+    };
+    let endpoint = Endpoint::build(preset, given, Arc::new(system::environment)).map_err(fault)?;
+    HttpProvider::build(&name.to_string(), preset, &name.operation, given, Arc::new(endpoint), clock())
+        .map_err(fault)
+}
+
+/// The machine's clock.
+pub fn clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
+}
+
 fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, RecordFault> {
     match options.audit {
         AuditUse::Read => Ok(Arc::new(SqliteRecord::open_to_read(&settings.audit)?)),
@@ -217,15 +258,26 @@ pub fn seals(settings: &Settings) -> Seals {
     Seals::of(&settings.audit, settings.audit_key.clone(), settings.audit_checkpoints.clone())
 }
 
+/// One place that escalations go to; `section` is where the configuration says it.
 fn escalation(
-    settings: &Settings,
+    section: &str,
+    settings: &EscalationSettings,
     environment: &Environment,
-) -> Result<Option<Arc<dyn Escalation>>, ConfigFault> {
-    let Some(webhook) = &settings.escalation else { return Ok(None) };
-    let webhook = Webhook::build(webhook.clone(), Arc::clone(environment)).map_err(|what| {
-        ConfigFault::new(format!("escalation: {what}"), "Mend `[escalation]` in the configuration.")
-    })?;
-    Ok(Some(Arc::new(webhook)))
+    clock: &Arc<dyn Clock>,
+) -> Result<Arc<dyn Escalation>, ConfigFault> {
+    let environment = Arc::clone(environment);
+    let built: Result<Arc<dyn Escalation>, String> = match settings {
+        EscalationSettings::Webhook(webhook) => {
+            Webhook::build((**webhook).clone(), environment).map(|webhook| Arc::new(webhook) as _)
+        }
+        EscalationSettings::Target(preset, given) => {
+            Target::build(Arc::clone(preset), given, environment, Arc::clone(clock))
+                .map(|target| Arc::new(target) as _)
+        }
+    };
+    built.map_err(|what| {
+        ConfigFault::new(format!("{section}: {what}"), format!("Mend `[{section}]` in the configuration."))
+    })
 }
 
 /// Who sits here: the name that was given, else the account's; always with the account and the machine.

@@ -323,11 +323,34 @@ pub enum ExportFormat {
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Tries this preset file on the databases of `--db`, reads only, and says what it sees.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "provider")]
     pub preset: Option<PathBuf>,
+    /// Asks this configured provider about --reference and shows step by step what comes of it.
+    #[arg(long, value_name = "NAME", requires = "reference")]
+    pub provider: Option<String>,
+    /// What the provider knows the effect by.
+    #[arg(long, value_name = "TEXT", requires = "provider")]
+    pub reference: Option<String>,
+    /// Which of the provider's operations; not needed where it has one.
+    #[arg(long, value_name = "NAME", requires = "provider")]
+    pub operation: Option<String>,
+    /// When the effect was tried: how long ago (3h), or the moment. Without it an absence proves nothing.
+    #[arg(long, value_name = "WHEN", requires = "provider")]
+    pub tried: Option<String>,
+    /// A field of the item, where the operation's request needs one; may be repeated.
+    #[arg(long = "field", value_name = "NAME=VALUE", requires = "provider", value_parser = field)]
+    pub fields: Vec<(String, String)>,
+    /// Keeps the answers in this folder, personal details struck out. No file is written over.
+    #[arg(long, value_name = "DIR", requires = "provider")]
+    pub record: Option<PathBuf>,
     /// One JSON object a line.
     #[arg(long)]
     pub json: bool,
+}
+
+fn field(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// `init`

@@ -1,5 +1,7 @@
 //! From what was written to what is used: one small function a rule, each with a sentence of its own.
 
+mod escalation;
+
 use super::effects_database::effects_database;
 use super::file::{
     AuditFile, ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry,
@@ -14,7 +16,6 @@ use crate::domain::policy::{Approvals, CheckName, Policy};
 use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{Lookback, OperationSettings, ProviderPreset, ProviderSettings, SecretPlace};
 use crate::preset::source::SourcePreset;
-use crate::preset::webhook::WebhookSettings;
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -49,6 +50,7 @@ pub(super) fn check(
         }
         presets.insert(name, preset);
     }
+    let escalations = escalation::all(file, folder, &catalogue)?;
     Ok(Settings {
         operator: operator(file)?,
         approvals_from_same_login: file.approvals_from_same_login.unwrap_or(false),
@@ -60,9 +62,16 @@ pub(super) fn check(
         kinds: file
             .kinds
             .iter()
-            .map(|(name, entry)| Ok((Arc::from(name.as_str()), Arc::new(kind(name, entry, &presets)?))))
+            .map(|(name, entry)| {
+                Ok((Arc::from(name.as_str()), Arc::new(kind(name, entry, &presets, &file.escalations)?)))
+            })
             .collect::<Result<_, ConfigFault>>()?,
-        escalation: file.escalation.as_ref().map(|entry| escalation(entry, folder)).transpose()?,
+        escalation: file
+            .escalation
+            .as_ref()
+            .map(|entry| escalation::check("escalation", entry, folder, &catalogue))
+            .transpose()?,
+        escalations,
         providers,
         effects_databases,
         unread: Vec::new(),
@@ -186,7 +195,12 @@ fn source_preset(
     })
 }
 
-fn kind(name: &str, entry: &KindEntry, presets: &Presets) -> Result<Kind, ConfigFault> {
+fn kind(
+    name: &str,
+    entry: &KindEntry,
+    presets: &Presets,
+    escalations: &BTreeMap<String, EscalationEntry>,
+) -> Result<Kind, ConfigFault> {
     let Some(risk) = entry.risk else {
         return Err(ConfigFault::new(
             format!("kind `{name}` has no `risk`"),
@@ -217,6 +231,7 @@ fn kind(name: &str, entry: &KindEntry, presets: &Presets) -> Result<Kind, Config
         evidence_age_max: span(&entry.evidence_age_max, "evidence_age_max", Policy::EVIDENCE_AGE_MAX)?,
         approvals: approvals(name, entry.approvals)?,
         proposal_lasts: proposal_lasts(name, entry.proposal_lasts.as_deref())?,
+        escalate_to: escalation::named(name, entry.escalate_to.as_deref(), escalations)?,
         mask: entry.mask.as_slice().into(),
     };
     Kind::new(policy).map_err(|what| {
@@ -324,7 +339,18 @@ fn provider(
             "Take them out, or name a preset that reads a database, such as sql_ledger.",
         ));
     }
-    let base_url = match (&entry.base_url, &preset.base_url) {
+    provider_settings(&format!("provider `{name}`"), entry, preset.base_url.as_ref(), folder)
+}
+
+/// What a section says of where somebody is and how to get in; `usual` is where the preset says that it is.
+fn provider_settings(
+    place: &str,
+    entry: &ProviderEntry,
+    usual: Option<&Url>,
+    folder: &Path,
+) -> Result<ProviderSettings, ConfigFault> {
+    let fault = |what: String, do_next: &str| ConfigFault::new(format!("{place}: {what}"), do_next);
+    let base_url = match (&entry.base_url, usual) {
         (Some(text), _) => ProviderSettings::parse_base_url(text)
             .map_err(|what| fault(what, "Write base_url = \"https://HOST\"."))?,
         (None, Some(url)) => url.clone(),
@@ -356,7 +382,7 @@ fn provider(
         operations: entry
             .operations
             .iter()
-            .map(|(operation, entry)| Ok((operation.clone(), operation_settings(name, operation, entry)?)))
+            .map(|(operation, entry)| Ok((operation.clone(), operation_settings(place, operation, entry)?)))
             .collect::<Result<_, ConfigFault>>()?,
     })
 }
@@ -415,11 +441,11 @@ fn secret(env: Option<&str>, file: Option<&str>, folder: &Path) -> Result<Option
 }
 
 pub(super) fn operation_settings(
-    provider: &str,
+    place: &str,
     name: &str,
     entry: &OperationEntry,
 ) -> Result<OperationSettings, ConfigFault> {
-    let place = format!("provider `{provider}`, operation `{name}`");
+    let place = format!("{place}, operation `{name}`");
     let span = |text: &Option<String>, field: &str| {
         text.as_deref()
             .map(|text| parse_duration(text).map_err(|what| in_field(&place, field, &what)))
@@ -448,27 +474,4 @@ pub(super) fn operation_settings(
         pace_per_second: entry.pace_per_second.map(|pace| positive_pace(pace, &fault)).transpose()?,
         in_flight_max: entry.in_flight_max.map(|count| positive_count(count, &fault)).transpose()?,
     })
-}
-
-fn escalation(entry: &EscalationEntry, folder: &Path) -> Result<WebhookSettings, ConfigFault> {
-    let fault = |what: String, do_next: &str| ConfigFault::new(format!("escalation: {what}"), do_next);
-    let Some(url) = entry.url.as_deref() else {
-        return Err(fault(
-            "`url` is missing".to_owned(),
-            "Write the address that takes a POST, or take the section out.",
-        ));
-    };
-    let with_form = |what: String| fault(what, "Write url = \"https://HOST/PATH\" and headers as templates.");
-    let mut settings = WebhookSettings::new(url)
-        .and_then(|settings| settings.with_headers(&entry.headers))
-        .map_err(with_form)?;
-    settings.secret = secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
-        .map_err(|what| fault(what.to_owned(), "Keep one of the two."))?;
-    if let Some(body) = &entry.body {
-        settings = settings.with_body(body).map_err(with_form)?;
-    }
-    if let Some(header) = &entry.dedup_header {
-        settings.dedup_header.clone_from(header);
-    }
-    Ok(settings)
 }

@@ -67,7 +67,9 @@ pub(super) fn effects_database(
         operations: entry
             .operations
             .iter()
-            .map(|(operation, entry)| Ok((operation.clone(), operation_settings(name, operation, entry)?)))
+            .map(|(operation, entry)| {
+                Ok((operation.clone(), operation_settings(&format!("provider `{name}`"), operation, entry)?))
+            })
             .collect::<Result<_, ConfigFault>>()?,
     })
 }

@@ -31,6 +31,9 @@ pub struct ConfigFile {
     pub providers: BTreeMap<String, ProviderEntry>,
     /// Where escalations go.
     pub escalation: Option<EscalationEntry>,
+    /// Other places that escalations of single kinds go to, by name.
+    #[serde(default)]
+    pub escalations: BTreeMap<String, EscalationEntry>,
 }
 
 /// Where the audit is.
@@ -107,6 +110,8 @@ pub struct KindEntry {
     pub approvals: Option<i64>,
     /// How long a proposal waits for its second person.
     pub proposal_lasts: Option<String>,
+    /// Which of the named places its escalations go to; the usual one where it is not said.
+    pub escalate_to: Option<String>,
     /// Payload fields to mask.
     #[serde(default)]
     pub mask: Vec<String>,
@@ -170,7 +175,20 @@ pub struct OperationEntry {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EscalationEntry {
-    /// The address that takes a POST.
+    /// The preset of the system that takes them.
+    pub preset: Option<String>,
+    /// Where that system is, where its preset does not say it.
+    pub base_url: Option<String>,
+    /// What the preset leaves to fill in.
+    #[serde(default)]
+    pub variables: BTreeMap<String, String>,
+    /// The program that writes the secret, and its arguments.
+    pub secret_command: Option<Vec<String>>,
+    /// A proxy to go through.
+    pub proxy: Option<String>,
+    /// A file of certificates to trust instead of the machine's.
+    pub certificates: Option<String>,
+    /// The address that takes a POST, where no preset is named.
     pub url: Option<String>,
     /// The environment variable with the secret that templates call `secret`.
     pub secret_env: Option<String>,

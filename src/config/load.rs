@@ -228,6 +228,7 @@ fn without_configuration(
         providers: BTreeMap::new(),
         effects_databases: BTreeMap::new(),
         escalation: None,
+        escalations: BTreeMap::new(),
         unread,
         catalogue,
         file: None,

@@ -3,9 +3,9 @@
 use super::{ConfigFault, Database};
 use crate::config::kind::Kind;
 use crate::preset::catalogue::Catalogue;
+use crate::preset::escalation::EscalationSettings;
 use crate::preset::provider::{OperationSettings, ProviderPreset, ProviderSettings};
 use crate::preset::source::SourcePreset;
-use crate::preset::webhook::WebhookSettings;
 use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,7 +35,9 @@ pub struct Settings {
     /// Which databases are read for effects, by name: no name is among both.
     pub effects_databases: BTreeMap<Arc<str>, (Arc<ProviderPreset>, EffectsDatabaseSettings)>,
     /// Where escalations go; `None` puts them on the record alone.
-    pub escalation: Option<WebhookSettings>,
+    pub escalation: Option<EscalationSettings>,
+    /// Other places that escalations of single kinds go to, by name.
+    pub escalations: BTreeMap<Arc<str>, EscalationSettings>,
     /// Databases that were named without a configuration and could not be looked into.
     pub unread: Vec<ConfigFault>,
     /// Every preset there is.

@@ -21,6 +21,7 @@ pub mod moment;
 pub mod money;
 pub mod pace;
 pub mod permission;
+pub mod personal;
 pub mod plan;
 pub mod policy;
 pub mod proposal;

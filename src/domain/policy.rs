@@ -105,6 +105,8 @@ pub struct Policy {
     pub approvals: Approvals,
     /// How long a proposal waits for its second person.
     pub proposal_lasts: TimeDelta,
+    /// The place among the configured ones where escalations go; `None` is the usual one.
+    pub escalate_to: Option<Arc<str>>,
     /// Names of payload fields to mask, beside those that look secret by themselves.
     pub mask: Arc<[String]>,
 }
@@ -139,6 +141,7 @@ impl Policy {
             evidence_age_max: Self::EVIDENCE_AGE_MAX,
             approvals: Approvals::One,
             proposal_lasts: Self::PROPOSAL_LASTS,
+            escalate_to: None,
             mask: Arc::default(),
         }
     }

@@ -99,6 +99,17 @@ impl ProviderPreset {
     pub fn is_sql(&self) -> bool {
         self.operations.values().any(|operation| matches!(operation.how, How::Sql(_)))
     }
+
+    /// Reads a preset and the request that an escalation sends through it.
+    ///
+    /// # Errors
+    /// One sentence naming preset and field.
+    pub(in crate::preset) fn with_send(
+        table: toml::Table,
+        send: toml::Value,
+    ) -> Result<(Self, crate::preset::escalation::SendTemplate), String> {
+        check::send::preset_with_send(table, send)
+    }
 }
 
 /// How requests prove who asks. The secret itself is in the configuration, never here.

@@ -162,7 +162,7 @@ pub(super) fn first_attempt_of(found: &Found) -> Option<DateTime<Utc>> {
 }
 
 /// How much earlier than the first attempt a window begins: clocks differ.
-pub(super) const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
+pub(crate) const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
 
 /// Puts checks on record, in one transaction, then among the receipts.
 ///

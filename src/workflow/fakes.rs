@@ -124,6 +124,7 @@ impl World {
             record: Ok(Arc::clone(&self.record) as _),
             receipts: None,
             escalation: None,
+            escalations: BTreeMap::new(),
             clock: Arc::new(ports::FakeClock { process, ahead: Arc::clone(&self.clock_ahead) }),
             errors: error_table(),
             operator: Operator { name: "Ada".into(), login: "ada".into(), host: "desk-1".into() },

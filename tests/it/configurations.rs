@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use unstuck::config::load::load;
 use unstuck::config::{ConfigFault, Settings};
 use unstuck::domain::policy::{Approvals, CheckName, Policy, Risk};
+use unstuck::preset::escalation::EscalationSettings;
 use unstuck::preset::provider::{Lookback, OperationSettings, ProviderSettings, SecretPlace};
 
 fn fixtures(folder: &str) -> PathBuf {
@@ -139,7 +140,7 @@ fn what_others_say_of_a_configuration_is_told_too() {
         "must be written as text, in quotes",
         "cannot be read: syntax error",
         "own.toml: is not UTF-8 text",
-        "`type` must be \"source\" or \"provider\"",
+        "`type` must be \"source\", \"provider\" or \"escalation\"",
         "another rule has the same id",
         "is not a usable regular expression",
         "preset `pix.toml`: provider preset `pix`, operation `cob`, `settle`: it is missing",
@@ -233,6 +234,7 @@ fn everything_that_can_be_said_arrives() {
         evidence_age_max: TimeDelta::minutes(1),
         approvals: Approvals::Two,
         proposal_lasts: TimeDelta::hours(2),
+        escalate_to: None,
         mask: ["customer".to_owned()].into(),
     };
     assert_eq!(*policy, expected);
@@ -257,7 +259,9 @@ fn everything_that_can_be_said_arrives() {
         ..ProviderSettings::new("http://127.0.0.1:8421".parse().unwrap())
     };
     assert_eq!(settings.providers["ledger"].1, ledger);
-    let escalation = settings.escalation.unwrap();
+    let Some(EscalationSettings::Webhook(escalation)) = settings.escalation else {
+        panic!("it is a webhook")
+    };
     assert_eq!(escalation.place(), "https://hooks.example.com");
     assert_eq!(escalation.dedup_header, "X-Once");
     assert_eq!(escalation.secret, Some(SecretPlace::Env("UNSTUCK_HOOK_TOKEN".to_owned())));

@@ -15,6 +15,7 @@ mod documentation;
 mod effects_databases;
 mod error_class_sets;
 mod error_class_wrappers;
+mod escalating;
 mod fuzz;
 mod hostile;
 mod incident;
@@ -41,6 +42,7 @@ mod surroundings;
 mod systems;
 #[cfg(unix)]
 mod trial;
+mod trying;
 #[cfg(unix)]
 mod witness;
 mod world;

@@ -4,6 +4,7 @@
 //! answer; `cases.rs` says what it must hold. The values are our own.
 
 mod cases;
+pub mod played_back;
 mod provider;
 
 use cases::{Case, Cases};
@@ -330,12 +331,12 @@ fn shown(told: &Told) -> Result<Vec<String>, FaultKind> {
         Told::Complete { effects, .. } => effects,
         Told::Fault(fault) => return Err(fault.kind),
     };
-    let line = |effect: &unstuck::domain::evidence::Effect| {
-        let money = effect.money.as_ref().map_or("-".to_owned(), ToString::to_string);
-        let at =
-            effect.at.map_or("-".to_owned(), |at| at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true));
-        assert!(effect.at.is_none_or(|at| at < now()), "{at}");
-        format!("{} | {} | {money} | {at}", effect.id, effect.status)
-    };
-    Ok(effects.iter().map(line).collect())
+    Ok(effects.iter().map(line_of).collect())
+}
+
+fn line_of(effect: &unstuck::domain::evidence::Effect) -> String {
+    let money = effect.money.as_ref().map_or("-".to_owned(), ToString::to_string);
+    let at = effect.at.map_or("-".to_owned(), |at| at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true));
+    assert!(effect.at.is_none_or(|at| at < now()), "{at}");
+    format!("{} | {} | {money} | {at}", effect.id, effect.status)
 }

@@ -39,7 +39,7 @@ pub struct Endpoint {
     pub(super) in_flight_max: usize,
     client: Result<Client, String>,
     auth: ReadyAuth,
-    headers: HeaderMap,
+    pub(super) headers: HeaderMap,
 }
 
 impl fmt::Debug for Endpoint {
@@ -111,6 +111,21 @@ impl Endpoint {
     /// Where it is, without secrets.
     pub fn place(&self) -> String {
         self.base.to_string()
+    }
+
+    /// The header that proves who asks, as a person may see it; `None` where there is none.
+    pub(super) fn shown_auth(&self) -> Option<(String, String)> {
+        let name = match &self.auth {
+            ReadyAuth::None => return None,
+            ReadyAuth::Header(name, _) => name.to_string(),
+            ReadyAuth::Bearer
+            | ReadyAuth::BasicUser
+            | ReadyAuth::BasicPassword(_)
+            | ReadyAuth::BasicPair
+            | ReadyAuth::Signed { .. }
+            | ReadyAuth::Token(_) => AUTHORIZATION.to_string(),
+        };
+        Some((name, crate::domain::mask::MASK.to_owned()))
     }
 
     /// The client.

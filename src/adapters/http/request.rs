@@ -210,7 +210,8 @@ fn tell_window(fields: &mut Fields, from: Option<DateTime<Utc>>, now: DateTime<U
     tell("until", now + UNTIL_MARGIN);
 }
 
-fn rendered(
+/// Templates filled in; none may become empty.
+pub(super) fn rendered(
     templates: &BTreeMap<String, Template>,
     fields: &Fields,
 ) -> Result<BTreeMap<String, String>, Fault> {
@@ -226,7 +227,13 @@ fn filled(template: &Template, fields: &Fields) -> Result<String, Fault> {
     Ok(text)
 }
 
-fn address(base: &Url, path: &[Template], keeps_slashes: bool, fields: &Fields) -> Result<Url, Fault> {
+/// The address below a base, made of segments.
+pub(super) fn address(
+    base: &Url,
+    path: &[Template],
+    keeps_slashes: bool,
+    fields: &Fields,
+) -> Result<Url, Fault> {
     let mut url = base.clone();
     {
         let mut segments =

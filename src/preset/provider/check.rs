@@ -4,6 +4,7 @@ mod effects;
 mod listing;
 mod paging;
 mod request;
+pub(super) mod send;
 mod sql;
 
 use super::file::{

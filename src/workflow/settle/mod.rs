@@ -11,6 +11,7 @@
 
 pub mod approve;
 pub(crate) mod entries;
+mod notice;
 pub mod propose;
 mod write;
 
@@ -18,6 +19,7 @@ use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permitted, Reason,
 use crate::domain::item::{Item, ItemKey, Row};
 use crate::domain::permission::{Permission, permission};
 use crate::domain::verdict::Verdict;
+use crate::ports::escalation::ShownRequest;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Change, LateWriter, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::{Checked, check};
@@ -166,13 +168,36 @@ pub async fn prepare(
         statements,
         late_writer: source.facts().late_writer,
         escalates_to: (choice == Choice::Escalate)
-            .then(|| desk.escalation.as_ref().map(|escalation| escalation.place()))
+            .then(|| desk.escalation_of(&opened.found.finding.item.kind).map(|escalation| escalation.place()))
             .flatten(),
         found: opened.found,
         row: opened.row,
         checked,
     }))
 }
+
+/// The request that an escalation would send; `None` where it goes on the record alone.
+///
+/// The number of its audit entry is not known before.
+pub fn shown_escalation(
+    desk: &Desk,
+    prepared: &Prepared,
+    reason: &Reason,
+) -> Option<Result<ShownRequest, String>> {
+    let escalation = desk.escalation_of(&prepared.found.finding.item.kind)?;
+    let entry = NOT_YET_ON_RECORD;
+    Some(escalation.shown(&notice::notice(
+        desk,
+        &prepared.found,
+        &prepared.checked,
+        &prepared.row,
+        reason,
+        entry,
+    )))
+}
+
+/// What stands for the number of an audit entry that is not there yet.
+const NOT_YET_ON_RECORD: i64 = 0;
 
 /// Whether a check is no older than the item's policy allows.
 pub fn is_fresh(desk: &Desk, found: &Found, checked: &Checked) -> bool {

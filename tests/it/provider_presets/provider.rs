@@ -31,11 +31,11 @@ fn tried() -> DateTime<Utc> {
     now() - TimeDelta::hours(18)
 }
 
-struct FixedClock;
+struct FixedClock(DateTime<Utc>);
 
 impl Clock for FixedClock {
     fn now(&self) -> DateTime<Utc> {
-        now()
+        self.0
     }
 
     fn new_id(&self) -> Uuid {
@@ -73,7 +73,9 @@ impl Answer {
         if self.is_head {
             return template;
         }
-        template.set_body_string(self.document.to_string().replace("{base}", base))
+        // A body that was no JSON is left out of an example.
+        let body = if self.document.is_null() { String::new() } else { self.document.to_string() };
+        template.set_body_string(body.replace("{base}", base))
     }
 }
 
@@ -141,13 +143,23 @@ pub struct Stage {
 
 impl Stage {
     pub async fn new(preset: &ProviderPreset, operation: &str, variables: &BTreeMap<String, String>) -> Self {
+        let base_path = preset.base_url.as_ref().map_or("", |usual| usual.path());
+        Self::at(now(), preset, operation, base_path, variables).await
+    }
+
+    /// The same at another moment and below another path.
+    pub async fn at(
+        now: DateTime<Utc>,
+        preset: &ProviderPreset,
+        operation: &str,
+        base_path: &str,
+        variables: &BTreeMap<String, String>,
+    ) -> Self {
         let server = MockServer::builder().disable_request_recording().start().await;
         let script = Script::default();
         Mock::given(any()).respond_with(script.clone()).mount(&server).await;
         let mut base = Url::parse(&server.uri()).unwrap();
-        if let Some(usual) = &preset.base_url {
-            base.set_path(usual.path());
-        }
+        base.set_path(base_path);
         let mut settings = ProviderSettings::new(base);
         settings.secret = Some(SecretPlace::Env("SECRET".to_owned()));
         settings.variables.clone_from(variables);
@@ -159,7 +171,7 @@ impl Stage {
         let environment: unstuck::adapters::http::Environment = Arc::new(|_| Some(SECRET.to_owned()));
         let endpoint = Endpoint::build(&preset, &settings, environment).unwrap();
         let name = format!("{}.{operation}", preset.name);
-        let clock = Arc::new(FixedClock);
+        let clock = Arc::new(FixedClock(now));
         let provider =
             HttpProvider::build(&name, &preset, operation, &settings, Arc::new(endpoint), clock).unwrap();
         Self { script, provider, auth: preset.auth, _server: server }
@@ -172,20 +184,28 @@ impl Stage {
         fields: &BTreeMap<String, String>,
         answers: Vec<Answer>,
     ) -> (Told, Judgement, Vec<Asked>) {
+        let moments = (Some(tried()), Some(tried()), now());
+        self.ask_at(reference, fields, answers, moments).await
+    }
+
+    /// The same with its moments: where the window begins, when it was tried, and when it is asked.
+    pub async fn ask_at(
+        &self,
+        reference: &str,
+        fields: &BTreeMap<String, String>,
+        answers: Vec<Answer>,
+        (from, tried, now): (Option<DateTime<Utc>>, Option<DateTime<Utc>>, DateTime<Utc>),
+    ) -> (Told, Judgement, Vec<Asked>) {
         {
             let mut script = self.script.0.lock().unwrap();
             script.answers = answers;
             script.asked.clear();
         }
-        let question = Question {
-            reference: reference.to_owned(),
-            from: Some(tried()),
-            fields: fields.clone(),
-            mask: Arc::default(),
-        };
+        let question =
+            Question { reference: reference.to_owned(), from, fields: fields.clone(), mask: Arc::default() };
         let told = self.provider.ask(&question).await.answer;
-        let attempts = Attempts { first: Some(tried()), last: Some(tried()) };
-        let judgement = judge(told.clone(), self.provider.facts().clocks, attempts, None, now());
+        let attempts = Attempts { first: tried, last: tried };
+        let judgement = judge(told.clone(), self.provider.facts().clocks, attempts, None, now);
         (told, judgement, self.script.0.lock().unwrap().asked.clone())
     }
 
