@@ -1,6 +1,7 @@
 //! Settings become adapters, handed on as ports: the only place that knows both sides.
 
 use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
+use crate::adapters::logs::FileLogs;
 use crate::adapters::mysql::{self, MysqlSource};
 use crate::adapters::postgres::{self, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
@@ -14,6 +15,7 @@ use crate::config::settings::SourceSettings;
 use crate::config::{ConfigFault, Database, Settings};
 use crate::domain::approval::ApprovalRules;
 use crate::domain::decision::Operator;
+use crate::domain::mark::Mark;
 use crate::domain::policy::{CheckName, Policy};
 use crate::ports::clock::Clock;
 use crate::ports::escalation::Escalation;
@@ -35,6 +37,8 @@ pub struct Options {
     pub read_only: bool,
     /// How the audit is opened.
     pub audit: AuditUse,
+    /// Marks that somebody said.
+    pub marks: Vec<Mark>,
 }
 
 /// How the audit is opened; a fault is kept for whoever needs it.
@@ -66,6 +70,7 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
             .receipts
             .as_ref()
             .map(|path| Arc::new(FileReceipts::new(path)) as Arc<dyn Receipts>),
+        logs: Arc::new(FileLogs::new(settings.logs.clone(), settings.marks.clone(), options.marks.clone())),
         escalation: escalation(settings, &environment)?,
         clock,
         errors: Arc::clone(&settings.catalogue.errors),

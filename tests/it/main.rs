@@ -36,6 +36,7 @@ mod standins;
 #[cfg(unix)]
 mod surroundings;
 mod systems;
+mod timeline;
 #[cfg(unix)]
 mod trial;
 #[cfg(unix)]
