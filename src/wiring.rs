@@ -1,6 +1,7 @@
 //! Settings become adapters, handed on as ports: the only place that knows both sides.
 
 use crate::adapters::http::{Endpoint, Environment, HttpProvider, Target, Webhook};
+use crate::adapters::logs::FileLogs;
 use crate::adapters::mysql::{self, MysqlEffects, MysqlSource};
 use crate::adapters::postgres::{self, PostgresEffects, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
@@ -15,6 +16,7 @@ use crate::config::settings::SourceSettings;
 use crate::config::{ConfigFault, Database, Settings};
 use crate::domain::approval::ApprovalRules;
 use crate::domain::decision::Operator;
+use crate::domain::mark::Mark;
 use crate::domain::policy::{CheckName, Policy};
 use crate::ports::clock::Clock;
 use crate::ports::escalation::Escalation;
@@ -38,6 +40,8 @@ pub struct Options {
     pub read_only: bool,
     /// How the audit is opened.
     pub audit: AuditUse,
+    /// Marks that somebody said.
+    pub marks: Vec<Mark>,
 }
 
 /// How the audit is opened; a fault is kept for whoever needs it.
@@ -73,6 +77,7 @@ pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault>
             .receipts
             .as_ref()
             .map(|path| Arc::new(FileReceipts::new(path)) as Arc<dyn Receipts>),
+        logs: Arc::new(FileLogs::new(settings.logs.clone(), settings.marks.clone(), options.marks.clone())),
         escalation: settings
             .escalation
             .as_ref()

@@ -1,5 +1,6 @@
 //! What can be written on the command line.
 
+use crate::domain::mark::{self, Mark};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -42,9 +43,17 @@ pub struct Common {
     /// Refuse every decision before anything leaves the program.
     #[arg(long, global = true)]
     pub read_only: bool,
+    /// A deploy, restart or network incident, such as "2026-11-30T12:00:00Z deploy v1.42". May be given several times.
+    #[arg(long = "mark", global = true, value_name = "TIME TEXT", value_parser = mark)]
+    pub marks: Vec<Mark>,
     /// The audit file, instead of the configuration's or the platform's.
     #[arg(long, global = true, value_name = "FILE")]
     pub audit_file: Option<PathBuf>,
+}
+
+/// Reads a mark as it is typed.
+fn mark(text: &str) -> Result<Mark, String> {
+    mark::read_line(text).map_err(|why| format!("{why}; write it as \"TIME TEXT\""))
 }
 
 /// The commands.
@@ -56,6 +65,10 @@ pub enum Command {
     List(List),
     /// Ask the providers whether the effects happened.
     Check(Check),
+    /// Everything that is known of one item: its timeline, and the six questions of an incident.
+    Show(Show),
+    /// What happened more than once, with everything that a refund needs.
+    Duplicates(Duplicates),
     /// Match what the providers did over a window with what the jobs say, both ways.
     Reconcile(Reconcile),
     /// Settle one item, or many, with a reason.
@@ -144,6 +157,40 @@ pub struct Check {
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
     /// End with 1 when there are findings.
+    #[arg(long)]
+    pub fail_on_findings: bool,
+}
+
+/// `show`
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The item's key.
+    #[arg(value_name = "KEY")]
+    pub key: String,
+    /// The source it is in; needed where several sources have the key.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// Ask the provider anew, for the effects with their times.
+    #[arg(long)]
+    pub check: bool,
+    /// One JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `duplicates`
+#[derive(Debug, Args)]
+pub struct Duplicates {
+    /// How far back, such as 2h or 7d.
+    #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = crate::domain::moment::parse_duration)]
+    pub since: chrono::TimeDelta,
+    /// Only items of this source.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// How they are printed.
+    #[command(flatten)]
+    pub format: Format,
+    /// End with 1 when there are any.
     #[arg(long)]
     pub fail_on_findings: bool,
 }

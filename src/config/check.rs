@@ -1,6 +1,7 @@
 //! From what was written to what is used: one small function a rule, each with a sentence of its own.
 
 mod escalation;
+mod receipts;
 
 use super::effects_database::effects_database;
 use super::file::{
@@ -57,7 +58,9 @@ pub(super) fn check(
         audit_key: named(|audit| audit.key.as_ref()).or_else(|| key_of(&audit)),
         audit_checkpoints: named(|audit| audit.checkpoints.as_ref()),
         audit: named(|audit| Some(&audit.path)).unwrap_or(audit),
-        receipts: file.receipts.as_ref().map(|receipts| folder.join(&receipts.path)),
+        receipts: receipts::ours(file, folder)?,
+        logs: receipts::logs(file, folder)?,
+        marks: receipts::marks(file, folder),
         sources: sources(&file.sources, folder, &catalogue)?,
         kinds: file
             .kinds
@@ -229,6 +232,8 @@ fn kind(
         currency: text(&entry.currency),
         amount_unit: entry.amount_unit.unwrap_or(Unit::Major),
         evidence_age_max: span(&entry.evidence_age_max, "evidence_age_max", Policy::EVIDENCE_AGE_MAX)?,
+        call_timeout: limit(name, "call_timeout", entry.call_timeout.as_deref())?,
+        visibility_limit: limit(name, "visibility_limit", entry.visibility_limit.as_deref())?,
         approvals: approvals(name, entry.approvals)?,
         proposal_lasts: proposal_lasts(name, entry.proposal_lasts.as_deref())?,
         escalate_to: escalation::named(name, entry.escalate_to.as_deref(), escalations)?,
@@ -259,6 +264,11 @@ fn proposal_lasts(kind: &str, text: Option<&str>) -> Result<TimeDelta, ConfigFau
         return Err(fault(&format!("`{text}` is longer than the {days} days that a proposal may wait")));
     }
     Ok(lasts)
+}
+
+fn limit(kind: &str, field: &str, text: Option<&str>) -> Result<Option<TimeDelta>, ConfigFault> {
+    let told = text.map(positive).transpose();
+    told.map_err(|what| in_field(&format!("kind `{kind}`"), field, &what))
 }
 
 fn in_field(place: &str, field: &str, what: &str) -> ConfigFault {

@@ -1,10 +1,14 @@
 //! What a configuration file may say. Everything is optional here; `check` says what is missing.
 
+use crate::domain::moment::TimeFormat;
 use crate::domain::money::Unit;
 use crate::domain::policy::Risk;
-use crate::preset::source::file::SourceFile;
+use crate::preset::source::file::{OneOrMore, SourceFile};
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A configuration as it is written.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -18,8 +22,11 @@ pub struct ConfigFile {
     pub presets: Option<String>,
     /// Where the audit is.
     pub audit: Option<AuditFile>,
-    /// Where receipts go.
-    pub receipts: Option<ReceiptsFile>,
+    /// Where receipts go, or are read.
+    pub receipts: Option<ReceiptsEntry>,
+    /// Lists of what happened around the jobs.
+    #[serde(default)]
+    pub marks: Vec<MarksEntry>,
     /// Where jobs keep their state.
     #[serde(default)]
     pub sources: Vec<SourceEntry>,
@@ -48,12 +55,75 @@ pub struct AuditFile {
     pub checkpoints: Option<String>,
 }
 
+/// Receipts: `[receipts]` is where ours go, `[[receipts]]` are logs to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReceiptsEntry {
+    /// Where ours go.
+    Ours(ReceiptsFile),
+    /// Logs to read; one of them may take ours too.
+    Logs(Vec<LogEntry>),
+}
+
 /// Where receipts go.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiptsFile {
     /// The file.
     pub path: String,
+}
+
+/// One log of receipts that an application writes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogEntry {
+    /// The file; `*` and `?` in its name stand for any characters.
+    pub path: String,
+    /// What it is called in a timeline; the file's name where it is not said.
+    pub name: Option<String>,
+    /// The source whose items it tells of; any where it is not said.
+    pub source: Option<String>,
+    /// Where each part of a line is, where it has another name than the usual ones.
+    #[serde(default)]
+    pub fields: BTreeMap<String, OneOrMore>,
+    /// How it spells times; ISO 8601 where it is not said.
+    pub time_format: Option<TimeFormat>,
+    /// The zone of times that name none; UTC where it is not said.
+    pub time_zone: Option<String>,
+    /// Whether our own receipts go there too.
+    #[serde(default)]
+    pub write: bool,
+}
+
+/// One list of marks.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarksEntry {
+    /// The file.
+    pub path: String,
+    /// What it is called in a timeline; the file's name where it is not said.
+    pub name: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for ReceiptsEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TableOrList;
+        impl<'de> Visitor<'de> for TableOrList {
+            type Value = ReceiptsEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("[receipts] with where ours go, or [[receipts]] with logs to read")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ReceiptsEntry, A::Error> {
+                ReceiptsFile::deserialize(MapAccessDeserializer::new(map)).map(ReceiptsEntry::Ours)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<ReceiptsEntry, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(ReceiptsEntry::Logs)
+            }
+        }
+        deserializer.deserialize_any(TableOrList)
+    }
 }
 
 /// One source.
@@ -92,6 +162,10 @@ pub struct KindEntry {
     pub risk: Option<Risk>,
     /// After how long a running item is stuck.
     pub stuck_after: Option<String>,
+    /// How long the workers wait for the provider's answer.
+    pub call_timeout: Option<String>,
+    /// After how long the queue gives an item to somebody else.
+    pub visibility_limit: Option<String>,
     /// `provider.operation`.
     pub check: Option<String>,
     /// Template of what the provider knows the item by.

@@ -223,6 +223,8 @@ fn without_configuration(
         approvals_from_same_login: false,
         audit,
         receipts: None,
+        logs: Vec::new(),
+        marks: Vec::new(),
         sources,
         kinds: BTreeMap::new(),
         providers: BTreeMap::new(),

@@ -2,6 +2,7 @@
 
 use super::{ConfigFault, Database};
 use crate::config::kind::Kind;
+use crate::ports::logs::{LogPlace, MarksPlace};
 use crate::preset::catalogue::Catalogue;
 use crate::preset::escalation::EscalationSettings;
 use crate::preset::provider::{OperationSettings, ProviderPreset, ProviderSettings};
@@ -26,6 +27,10 @@ pub struct Settings {
     pub audit_checkpoints: Option<PathBuf>,
     /// Where receipts go; `None` for nowhere.
     pub receipts: Option<PathBuf>,
+    /// Logs of receipts that are read.
+    pub logs: Vec<LogPlace>,
+    /// Lists of marks.
+    pub marks: Vec<MarksPlace>,
     /// The sources, in order.
     pub sources: Vec<SourceSettings>,
     /// The kinds with a policy of their own.

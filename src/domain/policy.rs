@@ -99,6 +99,10 @@ pub struct Policy {
     pub currency: Option<Arc<str>>,
     /// In which unit the job writes amounts.
     pub amount_unit: crate::domain::money::Unit,
+    /// How long the workers wait for the provider's answer; `None` where nobody says it.
+    pub call_timeout: Option<TimeDelta>,
+    /// After how long the queue gives an item to somebody else; `None` where nobody says it.
+    pub visibility_limit: Option<TimeDelta>,
     /// How old evidence may be when a decision uses it.
     pub evidence_age_max: TimeDelta,
     /// How many persons a decision that writes takes.
@@ -138,6 +142,8 @@ impl Policy {
             amount: None,
             currency: None,
             amount_unit: crate::domain::money::Unit::Major,
+            call_timeout: None,
+            visibility_limit: None,
             evidence_age_max: Self::EVIDENCE_AGE_MAX,
             approvals: Approvals::One,
             proposal_lasts: Self::PROPOSAL_LASTS,

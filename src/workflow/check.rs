@@ -8,6 +8,7 @@ use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind};
 use crate::domain::mask::mask_document;
 use crate::domain::moment::stamp;
 use crate::domain::money::Money;
+use crate::domain::timeline::origins::effect_json;
 use crate::domain::verdict::{Judgement, Verdict, judge};
 use crate::ports::provider::{Provider, Question, Told};
 use crate::ports::receipts::Receipt;
@@ -215,6 +216,7 @@ pub(super) fn checked_json(found: &Found, checked: &Checked) -> serde_json::Valu
         "verdict": checked.verdict().as_str(),
         "effects": checked.judgement.happened_count(),
         "effect_ids": checked.judgement.effects.iter().map(|effect| effect.id.as_str()).collect::<Vec<_>>(),
+        "effects_told": checked.judgement.effects.iter().map(effect_json).collect::<Vec<_>>(),
         "settled": checked.judgement.settled,
         "advice": checked.advice().as_str(),
         "reasons": checked.advised.reasons,

@@ -9,6 +9,7 @@ use crate::domain::item::{Item, Row};
 use crate::domain::policy::CheckName;
 use crate::ports::clock::Clock;
 use crate::ports::escalation::Escalation;
+use crate::ports::logs::Logs;
 use crate::ports::provider::Provider;
 use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
@@ -31,6 +32,8 @@ pub struct Desk {
     pub record: Result<Arc<dyn Record>, RecordFault>,
     /// Where receipts go; `None` where nobody wants any.
     pub receipts: Option<Arc<dyn Receipts>>,
+    /// Where what others wrote down is read.
+    pub logs: Arc<dyn Logs>,
     /// Where escalations go; `None` puts them on the record alone.
     pub escalation: Option<Arc<dyn Escalation>>,
     /// Where the escalations of those kinds go whose policy names a place of its own.

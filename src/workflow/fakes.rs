@@ -123,6 +123,7 @@ impl World {
             providers: BTreeMap::from([(name, Arc::new(provider) as _)]),
             record: Ok(Arc::clone(&self.record) as _),
             receipts: None,
+            logs: Arc::new(crate::ports::logs::NoLogs),
             escalation: None,
             escalations: BTreeMap::new(),
             clock: Arc::new(ports::FakeClock { process, ahead: Arc::clone(&self.clock_ahead) }),

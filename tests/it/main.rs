@@ -40,6 +40,7 @@ mod standins;
 #[cfg(unix)]
 mod surroundings;
 mod systems;
+mod timeline;
 #[cfg(unix)]
 mod trial;
 mod trying;
