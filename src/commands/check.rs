@@ -4,7 +4,7 @@ use super::arguments::{By, Check, Common};
 use super::failure::{Exit, Failure};
 use super::list::Printer;
 use super::session::{self, AuditUse, Troubles};
-use crate::domain::evidence::FaultKind;
+use crate::domain::evidence::{EffectState, FaultKind};
 use crate::domain::filter::{Facts, Filter};
 use crate::domain::plan::{LISTED_ITEMS_MIN, Wish};
 use crate::output::{FindingLine, plan_lines, say};
@@ -241,7 +241,20 @@ fn wish(by: Option<By>) -> Wish {
 /// How many different troubles are told on stderr.
 const TOLD_MAX: usize = 5;
 
-/// The facts of a checked finding for a filter.
-pub(super) fn facts<'a>(found: &'a Found, checked: &Checked) -> Facts<'a> {
-    Facts { verdict: checked.verdict().as_str(), advice: checked.advice().as_str(), ..found.facts() }
+/// The facts of a checked finding for a filter. Where nobody knows what the job asked for, the money is what really moved.
+pub(super) fn facts<'a>(found: &'a Found, checked: &'a Checked) -> Facts<'a> {
+    let before = found.facts();
+    let moved = checked.judgement.effects.iter().find(|effect| effect.state == EffectState::Happened);
+    let moved = moved.and_then(|effect| effect.money.as_ref());
+    Facts {
+        verdict: checked.verdict().as_str(),
+        advice: checked.advice().as_str(),
+        amount: before.amount.or_else(|| moved.map(|money| money.amount)),
+        currency: if before.currency.is_empty() {
+            moved.and_then(|money| money.currency.as_deref()).unwrap_or("")
+        } else {
+            before.currency
+        },
+        ..before
+    }
 }

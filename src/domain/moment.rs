@@ -322,6 +322,18 @@ pub fn parse_duration(text: &str) -> Result<TimeDelta, String> {
     TimeDelta::from_std(duration).map_err(|_| format!("`{text}` is too long a duration"))
 }
 
+/// Reads a point in time that a person wrote: UTC where it names no zone. A day alone is its beginning.
+///
+/// # Errors
+/// A sentence saying what is wrong.
+pub fn parse_moment(text: &str) -> Result<DateTime<Utc>, String> {
+    let day = chrono::NaiveDate::parse_from_str(text.trim(), "%Y-%m-%d").ok();
+    let whole = day.map_or_else(|| text.to_owned(), |day| format!("{day} 00:00:00"));
+    read(&Cell::Text(whole), TimeFormat::Iso, Zone::Utc).known().ok_or_else(|| {
+        format!("`{}` is not a time; write for example 2026-11-30 or 2026-11-30T08:15:00Z", cut(text))
+    })
+}
+
 /// A span for people: its two largest units (`2 h 5 min`, `20 d 3 h`, `0 s`).
 pub fn span(delta: TimeDelta) -> String {
     let seconds = delta.num_seconds().unsigned_abs();
