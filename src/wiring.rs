@@ -15,6 +15,7 @@ use crate::config::{ConfigFault, Database, Settings};
 use crate::domain::approval::ApprovalRules;
 use crate::domain::decision::Operator;
 use crate::domain::policy::{CheckName, Policy};
+use crate::ports::alerts::Alerts;
 use crate::ports::clock::Clock;
 use crate::ports::escalation::Escalation;
 use crate::ports::provider::Provider;
@@ -22,6 +23,7 @@ use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Source, SourceFault};
 use crate::preset::source::{Engine, Table};
+use crate::preset::webhook::WebhookSettings;
 use crate::workflow::Desk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -171,6 +173,17 @@ fn escalation(
         ConfigFault::new(format!("escalation: {what}"), "Mend `[escalation]` in the configuration.")
     })?;
     Ok(Some(Arc::new(webhook)))
+}
+
+/// Where a watch tells what is new.
+///
+/// # Errors
+/// A header that is none.
+pub fn alerts(webhook: WebhookSettings) -> Result<Arc<dyn Alerts>, ConfigFault> {
+    let webhook = Webhook::build(webhook, Arc::new(system::environment)).map_err(|what| {
+        ConfigFault::new(format!("watch: {what}"), "Mend `[watch]` in the configuration, or `--webhook`.")
+    })?;
+    Ok(Arc::new(webhook))
 }
 
 /// Who sits here: the name that was given, else the account's; always with the account and the machine.

@@ -11,3 +11,4 @@ pub mod sqlite;
 #[cfg(test)]
 mod suite;
 pub mod system;
+pub mod whole_file;

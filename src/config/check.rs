@@ -53,7 +53,8 @@ pub(super) fn check(
             .iter()
             .map(|(name, entry)| Ok((Arc::from(name.as_str()), Arc::new(kind(name, entry, &providers)?))))
             .collect::<Result<_, ConfigFault>>()?,
-        escalation: file.escalation.as_ref().map(|entry| escalation(entry, folder)).transpose()?,
+        escalation: file.escalation.as_ref().map(|entry| webhook("escalation", entry, folder)).transpose()?,
+        watch: file.watch.as_ref().map(|entry| webhook("watch", entry, folder)).transpose()?,
         providers,
         unread: Vec::new(),
         catalogue,
@@ -405,8 +406,8 @@ fn operation_settings(
     })
 }
 
-fn escalation(entry: &EscalationEntry, folder: &Path) -> Result<WebhookSettings, ConfigFault> {
-    let fault = |what: String, do_next: &str| ConfigFault::new(format!("escalation: {what}"), do_next);
+fn webhook(section: &str, entry: &EscalationEntry, folder: &Path) -> Result<WebhookSettings, ConfigFault> {
+    let fault = |what: String, do_next: &str| ConfigFault::new(format!("{section}: {what}"), do_next);
     let Some(url) = entry.url.as_deref() else {
         return Err(fault(
             "`url` is missing".to_owned(),

@@ -31,6 +31,8 @@ pub struct ConfigFile {
     pub providers: BTreeMap<String, ProviderEntry>,
     /// Where escalations go.
     pub escalation: Option<EscalationEntry>,
+    /// Where `watch` tells what is new.
+    pub watch: Option<EscalationEntry>,
 }
 
 /// Where the audit is.
@@ -160,7 +162,7 @@ pub struct OperationEntry {
     pub in_flight_max: Option<usize>,
 }
 
-/// Where escalations go.
+/// Where escalations, or what a watch tells, go.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EscalationEntry {

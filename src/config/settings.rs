@@ -33,6 +33,8 @@ pub struct Settings {
     pub providers: BTreeMap<Arc<str>, (Arc<ProviderPreset>, ProviderSettings)>,
     /// Where escalations go; `None` puts them on the record alone.
     pub escalation: Option<WebhookSettings>,
+    /// Where `watch` tells what is new; `None` tells nobody but its output.
+    pub watch: Option<WebhookSettings>,
     /// Databases that were named without a configuration and could not be looked into.
     pub unread: Vec<ConfigFault>,
     /// Every preset there is.

@@ -46,7 +46,7 @@ pub struct Facts<'a> {
     /// Since when it is so; `None` where no readable time says it.
     pub since: Option<DateTime<Utc>>,
     /// How much money it is about; `None` where nobody said yet.
-    pub amount: Option<Decimal>,
+    pub amount: Option<&'a Decimal>,
     /// The currency of that; empty where nobody said yet.
     pub currency: &'a str,
 }
@@ -248,7 +248,7 @@ impl Test {
     fn settles(&self, facts: &Facts<'_>) -> Option<bool> {
         match self {
             Self::Anywhere(_) | Self::Is(..) | Self::Age(..) | Self::Attempts(..) => Some(self.holds(facts)),
-            Self::Amount(order, than) => facts.amount.map(|amount| order.holds(&amount, than)),
+            Self::Amount(order, than) => facts.amount.map(|amount| order.holds(amount, than)),
             Self::Currency(codes) => {
                 let is_known = !facts.currency.is_empty();
                 is_known.then(|| codes.iter().any(|code| code.eq_ignore_ascii_case(facts.currency)))

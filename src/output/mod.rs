@@ -3,8 +3,10 @@
 pub mod csv_rows;
 pub mod finding_line;
 pub mod json;
+pub mod metrics;
 pub mod plan_lines;
 pub mod reconciled;
+pub mod report;
 pub mod say;
 pub mod table;
 

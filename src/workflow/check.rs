@@ -4,7 +4,7 @@ use crate::config::kind::Kind;
 use crate::domain::advice::{Advice, Advised, advise};
 use crate::domain::attempt::{Attempts, KeyProtection};
 use crate::domain::audit::{Attachment, Entry, Event, NewEntry};
-use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind};
+use crate::domain::evidence::{Clocks, Effect, Evidence, Fault, FaultKind};
 use crate::domain::mask::mask_document;
 use crate::domain::moment::stamp;
 use crate::domain::money::Money;
@@ -213,11 +213,26 @@ pub(super) fn checked_json(found: &Found, checked: &Checked) -> serde_json::Valu
         "verdict": checked.verdict().as_str(),
         "effects": checked.judgement.happened_count(),
         "effect_ids": checked.judgement.effects.iter().map(|effect| effect.id.as_str()).collect::<Vec<_>>(),
+        "money": checked.judgement.effects.iter().filter_map(money_json).collect::<Vec<_>>(),
+        "asked_for": found.money.as_ref().map(amount_json),
         "settled": checked.judgement.settled,
         "advice": checked.advice().as_str(),
         "reasons": checked.advised.reasons,
         "evidence": checked.evidence,
     })
+}
+
+/// How much an effect was, where the provider tells it.
+fn money_json(effect: &Effect) -> Option<serde_json::Value> {
+    let mut told = amount_json(effect.money.as_ref()?);
+    told["effect"] = json!(effect.id);
+    told["state"] = json!(effect.state);
+    Some(told)
+}
+
+/// An amount in the currency itself: a text, because a number would be read as a float.
+fn amount_json(money: &Money) -> serde_json::Value {
+    json!({ "amount": money.amount.to_string(), "currency": money.currency })
 }
 
 /// The answers to keep beside the chain.

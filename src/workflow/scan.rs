@@ -63,7 +63,7 @@ impl Found {
             age: self.finding.age,
             attempts: item.attempts,
             since: self.finding.since,
-            amount: self.money.as_ref().map(|money| money.amount),
+            amount: self.money.as_ref().map(|money| &money.amount),
             currency: self.money.as_ref().and_then(|money| money.currency.as_deref()).unwrap_or(""),
             ..Facts::default()
         }

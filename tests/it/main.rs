@@ -4,6 +4,7 @@
 mod architecture;
 mod broken_inputs;
 mod cases;
+mod command_line;
 mod commands;
 mod commands_approvals;
 mod commands_audit;
@@ -30,6 +31,8 @@ mod pty;
 #[cfg(unix)]
 mod races;
 #[cfg(unix)]
+mod reports;
+#[cfg(unix)]
 mod servers;
 #[cfg(unix)]
 mod standins;
@@ -38,6 +41,8 @@ mod surroundings;
 mod systems;
 #[cfg(unix)]
 mod trial;
+#[cfg(unix)]
+mod watching;
 #[cfg(unix)]
 mod witness;
 mod world;

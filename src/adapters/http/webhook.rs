@@ -1,10 +1,11 @@
-//! Escalations as one declared POST, sent once.
+//! Escalations and alerts, each as one declared POST, sent once.
 
 use crate::adapters::http::client::{self, Tried, Way, exchange};
 use crate::adapters::http::secret::SecretKeeper;
 use crate::adapters::secret::Environment;
 use crate::domain::cell::hex;
 use crate::domain::text::{clean_cut, escape_bytes};
+use crate::ports::alerts::Alerts;
 use crate::ports::escalation::{Escalation, Notice};
 use crate::preset::template::Fields;
 use crate::preset::webhook::WebhookSettings;
@@ -12,6 +13,7 @@ use async_trait::async_trait;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Request};
 use secrecy::ExposeSecret;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use url::Url;
 
@@ -48,14 +50,20 @@ impl Webhook {
         Ok(Self { client: client::build(&base, way), settings, secret })
     }
 
-    fn request(&self, client: &Client, notice: &Notice) -> Result<Request, String> {
-        let fields = self.fields(notice)?;
+    /// A POST of a body, or of the one that the settings declare, from these fields.
+    fn request(
+        &self,
+        client: &Client,
+        fields: Fields,
+        whole: impl FnOnce() -> Result<Value, String>,
+        dedup_key: &str,
+    ) -> Result<Request, String> {
+        let fields = self.with_secret(fields)?;
         let rendered = self.settings.url.render(&fields)?;
         let url = Url::parse(&rendered).map_err(|fault| format!("its address is wrong: {fault}"))?;
         let body = match &self.settings.body {
             Some(body) => body.render(&fields)?,
-            None => serde_json::to_value(notice)
-                .map_err(|fault| format!("the notice cannot be written: {fault}"))?,
+            None => whole()?,
         };
         let mut builder = client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_string());
         for (name, template) in &self.settings.headers {
@@ -63,27 +71,11 @@ impl Webhook {
                 .map_err(|_| format!("the header `{name}` has characters that no header can carry"))?;
             builder = builder.header(header_name(name)?, value);
         }
-        builder = builder.header(header_name(&self.settings.dedup_header)?, header_key(&notice.dedup_key));
+        builder = builder.header(header_name(&self.settings.dedup_header)?, header_key(dedup_key));
         builder.build().map_err(|_| "its address or a header is wrong".to_owned())
     }
 
-    fn fields(&self, notice: &Notice) -> Result<Fields, String> {
-        let texts = [
-            ("dedup_key", notice.dedup_key.clone()),
-            ("source", notice.source.clone()),
-            ("key", notice.key.clone()),
-            ("kind", notice.kind.clone()),
-            ("status", notice.status.clone()),
-            ("finding", notice.finding.clone()),
-            ("verdict", notice.verdict.clone()),
-            ("effect_ids", notice.effect_ids.join(", ")),
-            ("operator", notice.operator.clone()),
-            ("reason", notice.reason.clone()),
-            ("audit", notice.audit.to_string()),
-            ("summary", summary(notice)),
-        ];
-        let mut fields: Fields =
-            texts.into_iter().map(|(name, text)| (name.to_owned(), text.into())).collect();
+    fn with_secret(&self, mut fields: Fields) -> Result<Fields, String> {
         if self.settings.secret.is_some() {
             let secret = self.secret.secret().map_err(|fault| fault.detail)?;
             fields.insert("secret".to_owned(), secret.expose_secret().into());
@@ -91,6 +83,50 @@ impl Webhook {
         Ok(fields)
     }
 
+    /// Sends what was made ready, once.
+    async fn send_once(
+        &self,
+        made: impl FnOnce(&Client) -> Result<Request, String>,
+    ) -> Result<String, String> {
+        let not_sent = |sentence: String| format!("{}; nothing was sent", self.secret.masked(&sentence));
+        let client = self.client.as_ref().map_err(|sentence| not_sent(sentence.clone()))?;
+        let request = made(client).map_err(not_sent)?;
+        let tried = exchange(client, request, self.settings.request_max, BODY_BYTES_MAX).await;
+        self.outcome(&tried)
+    }
+}
+
+/// What templates of an escalation may use.
+fn fields_of(notice: &Notice) -> Fields {
+    let texts = [
+        ("dedup_key", notice.dedup_key.clone()),
+        ("source", notice.source.clone()),
+        ("key", notice.key.clone()),
+        ("kind", notice.kind.clone()),
+        ("status", notice.status.clone()),
+        ("finding", notice.finding.clone()),
+        ("verdict", notice.verdict.clone()),
+        ("effect_ids", notice.effect_ids.join(", ")),
+        ("operator", notice.operator.clone()),
+        ("reason", notice.reason.clone()),
+        ("audit", notice.audit.to_string()),
+        ("summary", summary(notice)),
+    ];
+    texts.into_iter().map(|(name, text)| (name.to_owned(), text.into())).collect()
+}
+
+/// What templates of an alert may use: its plain members.
+fn fields_of_alert(notice: &Value) -> Fields {
+    let members = notice.as_object().into_iter().flatten();
+    let plain = members.filter_map(|(name, value)| match value {
+        Value::String(text) => Some((name.clone(), text.as_str().into())),
+        Value::Number(number) => Some((name.clone(), number.to_string().into())),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    });
+    plain.collect()
+}
+
+impl Webhook {
     fn outcome(&self, tried: &Tried) -> Result<String, String> {
         let status = tried.reply.status;
         let said = || {
@@ -121,11 +157,21 @@ impl Escalation for Webhook {
     }
 
     async fn send(&self, notice: &Notice) -> Result<String, String> {
-        let not_sent = |sentence: String| format!("{}; nothing was sent", self.secret.masked(&sentence));
-        let client = self.client.as_ref().map_err(|sentence| not_sent(sentence.clone()))?;
-        let request = self.request(client, notice).map_err(not_sent)?;
-        let tried = exchange(client, request, self.settings.request_max, BODY_BYTES_MAX).await;
-        self.outcome(&tried)
+        let whole =
+            || serde_json::to_value(notice).map_err(|fault| format!("the notice cannot be written: {fault}"));
+        self.send_once(|client| self.request(client, fields_of(notice), whole, &notice.dedup_key)).await
+    }
+}
+
+#[async_trait]
+impl Alerts for Webhook {
+    fn place(&self) -> String {
+        self.settings.place()
+    }
+
+    async fn send(&self, dedup_key: &str, notice: &Value) -> Result<String, String> {
+        let whole = || Ok(notice.clone());
+        self.send_once(|client| self.request(client, fields_of_alert(notice), whole, dedup_key)).await
     }
 }
 

@@ -60,7 +60,9 @@ fn parse_test(word: &str) -> Result<Test, String> {
         refuse_misspelt(name, word)?;
     }
     match word.split_once(':') {
-        Some((name, value)) if name.chars().all(|c| c.is_ascii_lowercase() || c == '_') && !name.is_empty() => {
+        Some((name, value))
+            if name.chars().all(|c| c.is_ascii_lowercase() || c == '_') && !name.is_empty() =>
+        {
             if OTHERS.contains(&name) {
                 return parse_other(name, value);
             }
@@ -147,7 +149,8 @@ fn known_words(field: Field, value: &str) -> Result<String, String> {
     match unknown {
         None => Ok(value.to_owned()),
         Some(word) => {
-            let meant = nearest(word, &known).map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+            let meant =
+                nearest(word, &known).map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
             let (name, word) = (field_name(field), clean_cut(word, SHOWN_CHARS_MAX));
             Err(format!("`{name}:{word}`: {meant}there are {}", known.join(", ")))
         }

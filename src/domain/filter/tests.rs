@@ -4,6 +4,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rstest::rstest;
 
+/// 99.90
+const AMOUNT: Decimal = Decimal::from_parts(9_990, 0, 0, false, 2);
+
 fn facts() -> Facts<'static> {
     Facts {
         source: "jobs",
@@ -17,7 +20,7 @@ fn facts() -> Facts<'static> {
         age: Some(TimeDelta::hours(3)),
         attempts: Some(2),
         since: Some("2026-11-30T08:15:00Z".parse().unwrap()),
-        amount: Some("99.90".parse().unwrap()),
+        amount: Some(&AMOUNT),
         currency: "EUR",
         ..Facts::default()
     }
@@ -82,7 +85,10 @@ fn what_cannot_be_meant_is_said() {
     "amout>=100",
     "there is no field `amout`: did you mean `amount`? To look for that text, write `key:amout>=100`"
 )]
-#[case::amount("amount>ten", "`ten` is not an amount; write it in the currency itself, such as amount>=99.90")]
+#[case::amount(
+    "amount>ten",
+    "`ten` is not an amount; write it in the currency itself, such as amount>=99.90"
+)]
 #[case::time("since:noon", "`noon` is not a time; write for example 2026-11-30 or 2026-11-30T08:15:00Z")]
 #[case::empty("currency:", "`currency:` needs a value")]
 fn a_misspelt_word_is_told_with_the_nearest_one(#[case] typed: &str, #[case] told: &str) {
@@ -182,12 +188,13 @@ proptest! {
         words in vec(word(), 0..4),
     ) {
         let Ok(filter) = Filter::parse(&words.join(" ")) else { return Ok(()) };
+        let amount = amount.map(Decimal::from);
         let [key, kind, status, error, reference] = &texts;
         let facts = Facts {
             source: "jobs", key, kind, status, risk: "safe", finding, class: "refused", error, reference,
             verdict: outcome.0, advice: outcome.1, age: hours.map(TimeDelta::hours), attempts,
             since: day.map(|day| DateTime::from_timestamp(1_777_593_600 + 86_400 * day, 0).unwrap()),
-            amount: amount.map(Decimal::from), currency,
+            amount: amount.as_ref(), currency,
         };
         let words = Facts {
             key: "", error: "", reference: "", age: None, attempts: None, since: None, amount: None, currency: "", ..facts

@@ -328,10 +328,7 @@ fn a_head_is_read_from_its_headers() {
         "kind = \"none\"",
     );
     let look = LookUp {
-        effects: EffectsPlace {
-            id: Place::parse("$.headers.etag").unwrap(),
-            ..look.effects.clone()
-        },
+        effects: EffectsPlace { id: Place::parse("$.headers.etag").unwrap(), ..look.effects.clone() },
         ..look
     };
     let headers = [("etag", "\"abc\""), ("last-modified", "Mon, 30 Nov 2026 08:00:00 GMT")];
