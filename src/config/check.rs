@@ -75,6 +75,7 @@ pub(super) fn check(
             .map(|entry| escalation::check("escalation", entry, folder, &catalogue))
             .transpose()?,
         escalations,
+        watch: file.watch.as_ref().map(|entry| escalation::posted("watch", entry, folder)).transpose()?,
         providers,
         effects_databases,
         unread: Vec::new(),

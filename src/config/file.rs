@@ -41,6 +41,8 @@ pub struct ConfigFile {
     /// Other places that escalations of single kinds go to, by name.
     #[serde(default)]
     pub escalations: BTreeMap<String, EscalationEntry>,
+    /// Where `watch` tells what is new.
+    pub watch: Option<EscalationEntry>,
 }
 
 /// Where the audit is.
@@ -245,7 +247,7 @@ pub struct OperationEntry {
     pub in_flight_max: Option<usize>,
 }
 
-/// Where escalations go.
+/// Where escalations, or what a watch tells, go.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EscalationEntry {

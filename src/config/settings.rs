@@ -7,6 +7,7 @@ use crate::preset::catalogue::Catalogue;
 use crate::preset::escalation::EscalationSettings;
 use crate::preset::provider::{OperationSettings, ProviderPreset, ProviderSettings};
 use crate::preset::source::SourcePreset;
+use crate::preset::webhook::WebhookSettings;
 use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,6 +44,8 @@ pub struct Settings {
     pub escalation: Option<EscalationSettings>,
     /// Other places that escalations of single kinds go to, by name.
     pub escalations: BTreeMap<Arc<str>, EscalationSettings>,
+    /// Where `watch` tells what is new; `None` tells nobody but its output.
+    pub watch: Option<WebhookSettings>,
     /// Databases that were named without a configuration and could not be looked into.
     pub unread: Vec<ConfigFault>,
     /// Every preset there is.
