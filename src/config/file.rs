@@ -3,7 +3,7 @@
 use crate::domain::money::Unit;
 use crate::domain::policy::Risk;
 use crate::preset::source::file::SourceFile;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A configuration as it is written.
@@ -31,6 +31,32 @@ pub struct ConfigFile {
     pub providers: BTreeMap<String, ProviderEntry>,
     /// Where escalations go.
     pub escalation: Option<EscalationEntry>,
+    /// How often the console reads the sources again by itself (`30s`); not at all where it is not said.
+    pub refresh: Option<String>,
+    /// Other keys for the console's actions, by their names.
+    #[serde(default)]
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// The console's views, by name.
+    #[serde(default)]
+    pub views: BTreeMap<String, ViewEntry>,
+}
+
+/// One view of the console: what is shown, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ViewEntry {
+    /// The filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// The order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<String>,
+    /// Whether the order is turned round.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reversed: bool,
+    /// What findings are grouped by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 /// Where the audit is.

@@ -1,11 +1,13 @@
 //! What the program uses: everything present, everything checked.
 
+use super::file::ViewEntry;
 use super::{ConfigFault, Database};
 use crate::config::kind::Kind;
 use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{ProviderPreset, ProviderSettings};
 use crate::preset::source::SourcePreset;
 use crate::preset::webhook::WebhookSettings;
+use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,10 +37,23 @@ pub struct Settings {
     pub escalation: Option<WebhookSettings>,
     /// Databases that were named without a configuration and could not be looked into.
     pub unread: Vec<ConfigFault>,
+    /// How the console behaves.
+    pub console: ConsoleSettings,
     /// Every preset there is.
     pub catalogue: Catalogue,
     /// The configuration file; `None` without one.
     pub file: Option<PathBuf>,
+}
+
+/// How the console behaves.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ConsoleSettings {
+    /// How often it reads the sources again by itself; `None` is only when asked.
+    pub refresh: Option<TimeDelta>,
+    /// Other keys for actions, by their names. The console knows which actions there are.
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// Views, by name. The console knows which orders and groups there are.
+    pub views: BTreeMap<String, ViewEntry>,
 }
 
 /// One source.
