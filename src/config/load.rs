@@ -2,7 +2,7 @@
 
 use super::check::check;
 use super::file::ConfigFile;
-use super::settings::{Settings, SourceSettings};
+use super::settings::{ConsoleSettings, Settings, SourceSettings};
 use super::{ConfigFault, Database};
 use crate::preset::catalogue::{Catalogue, one_line};
 use crate::preset::source::{Engine, SourcePreset, Table};
@@ -227,6 +227,7 @@ fn without_configuration(
     audit: PathBuf,
 ) -> Settings {
     Settings {
+        console: ConsoleSettings::default(),
         operator: None,
         audit_key: key_of(&audit),
         audit_checkpoints: None,

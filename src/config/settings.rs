@@ -1,5 +1,6 @@
 //! What the program uses: everything present, everything checked.
 
+use super::file::ViewEntry;
 use super::{ConfigFault, Database};
 use crate::config::kind::Kind;
 use crate::ports::logs::{LogPlace, MarksPlace};
@@ -48,6 +49,8 @@ pub struct Settings {
     pub watch: Option<WebhookSettings>,
     /// Databases that were named without a configuration and could not be looked into.
     pub unread: Vec<ConfigFault>,
+    /// How the console behaves.
+    pub console: ConsoleSettings,
     /// Every preset there is.
     pub catalogue: Catalogue,
     /// The configuration file; `None` without one.
@@ -75,6 +78,17 @@ pub struct EffectsDatabaseSettings {
     pub in_flight_max: Option<usize>,
     /// What single operations do otherwise, by name.
     pub operations: BTreeMap<String, OperationSettings>,
+}
+
+/// How the console behaves.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ConsoleSettings {
+    /// How often it reads the sources again by itself; `None` is only when asked.
+    pub refresh: Option<TimeDelta>,
+    /// Other keys for actions, by their names. The console knows which actions there are.
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// Views, by name. The console knows which orders and groups there are.
+    pub views: BTreeMap<String, ViewEntry>,
 }
 
 /// One source.
