@@ -4,7 +4,7 @@ use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
 use crate::adapters::mysql::{self, MysqlSource};
 use crate::adapters::postgres::{self, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
-use crate::adapters::record::{Seals, SqliteRecord};
+use crate::adapters::record::{PostgresRecord, Seals, SqliteRecord};
 use crate::adapters::sql::Address;
 use crate::adapters::sqlite::{self, SqliteSource};
 use crate::adapters::system::{self, SystemClock};
@@ -24,6 +24,7 @@ use crate::ports::source::{Source, SourceFault};
 use crate::preset::source::{Engine, Table};
 use crate::workflow::Desk;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What the command line adds to the settings.
@@ -151,15 +152,38 @@ fn providers(
 }
 
 fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, RecordFault> {
-    match options.audit {
-        AuditUse::Read => Ok(Arc::new(SqliteRecord::open_to_read(&settings.audit)?)),
-        AuditUse::Write => Ok(Arc::new(SqliteRecord::open(&settings.audit)?.signed(seals(settings)))),
-    }
+    let server = match &settings.audit {
+        Database::Server(server) => server,
+        Database::File(path) => {
+            return match options.audit {
+                AuditUse::Read => Ok(Arc::new(SqliteRecord::open_to_read(path)?)),
+                AuditUse::Write => Ok(Arc::new(SqliteRecord::open(path)?.signed(seals(settings)))),
+            };
+        }
+    };
+    let address = address(server, &(Arc::new(system::environment) as Environment));
+    Ok(Arc::new(match options.audit {
+        AuditUse::Read => PostgresRecord::to_read(address),
+        AuditUse::Write => PostgresRecord::signed(address, seals(settings)),
+    }))
+}
+
+/// The audit in a database, to be made, verified or exported.
+pub fn record_on(server: &Server) -> PostgresRecord {
+    PostgresRecord::new(address(server, &(Arc::new(system::environment) as Environment)))
 }
 
 /// Where the audit's checkpoints and their key are.
 pub fn seals(settings: &Settings) -> Seals {
-    Seals::of(&settings.audit, settings.audit_key.clone(), settings.audit_checkpoints.clone())
+    seals_of(&settings.audit, settings.audit_key.clone(), settings.audit_checkpoints.clone())
+}
+
+/// The same for an audit that no configuration names.
+pub fn seals_of(audit: &Database, key: Option<PathBuf>, checkpoints: Option<PathBuf>) -> Seals {
+    match audit {
+        Database::File(path) => Seals::of(path, key, checkpoints),
+        Database::Server(server) => Seals::of_server(&server.shown, key, checkpoints),
+    }
 }
 
 fn escalation(

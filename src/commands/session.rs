@@ -7,12 +7,13 @@ use crate::config::{ConfigFault, Database, Settings};
 use crate::domain::filter::Filter;
 use crate::output::say;
 use crate::ports::source::Source;
+use crate::preset::source::Engine;
 use crate::runtime::interrupt;
 use crate::wiring;
 pub(super) use crate::wiring::AuditUse;
 use crate::workflow::Desk;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -39,9 +40,23 @@ pub(super) async fn settings(common: &Common) -> Result<Settings, Failure> {
         load::load(&file, audit().unwrap_or_else(|_| PathBuf::from("audit.db")))?
     };
     if let Some(audit) = &common.audit_file {
-        settings.audit.clone_from(audit);
+        settings.audit = named_audit(audit)?;
     }
     Ok(settings)
+}
+
+/// The audit that `--audit-file` names: a file, or a database's address.
+pub(super) fn named_audit(named: &Path) -> Result<Database, Failure> {
+    match named.to_str().filter(|text| text.contains("://")) {
+        None => Ok(Database::File(named.to_owned())),
+        Some(address) => match Database::parse(address)? {
+            Database::Server(server) if server.engine == Engine::Mysql => Err(Failure::usage(
+                "only PostgreSQL keeps an audit for many operators",
+                "Name postgres://USER@HOST/DATABASE, or a file.",
+            )),
+            audit => Ok(audit),
+        },
+    }
 }
 
 fn no_folder(fault: &std::io::Error) -> Failure {

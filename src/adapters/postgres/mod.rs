@@ -2,9 +2,9 @@
 //! connection of its own.
 
 mod apply;
-mod connect;
+pub(in crate::adapters) mod connect;
 mod examine;
-mod fault;
+pub(in crate::adapters) mod fault;
 mod going;
 mod look;
 mod passfile;

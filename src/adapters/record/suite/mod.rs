@@ -1,0 +1,25 @@
+//! One suite of tests for whatever stands behind the port [`Record`]: each runs on the file and, where
+//! `$UNSTUCK_TEST_POSTGRES` names a server, on a database. What is about one of the two alone is tested beside it.
+
+mod bench;
+mod chain;
+mod changes;
+mod logins;
+mod losses;
+mod signing;
+
+use super::append;
+use super::tests::{attached, entry, moment};
+use crate::domain::audit::{Entry, Event, GENESIS, NewEntry, Walk};
+use crate::domain::proposal::IdEnding;
+use crate::ports::record::{Once, Record};
+use crate::preset::source::Engine::{self, Postgres, Sqlite};
+use bench::Audit;
+use rstest::rstest;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use uuid::Uuid;
+
+fn seqs(entries: &[Entry]) -> Vec<i64> {
+    entries.iter().map(|entry| entry.seq).collect()
+}
