@@ -85,9 +85,10 @@ async fn keep(
     let lines = match &before.signed {
         Some(before) if !is_in_database(inner, client, &before.to_line()).await? => {
             // An earlier run could not put its own there.
-            std::fs::read_to_string(&signer.seals.checkpoints)
-                .map(|text| text.lines().map(str::to_owned).collect())
-                .unwrap_or_else(|_| vec![line])
+            match std::fs::read_to_string(&signer.seals.checkpoints) {
+                Ok(text) => text.lines().map(str::to_owned).collect(),
+                Err(_) => vec![line],
+            }
         }
         Some(_) | None => vec![line],
     };

@@ -268,7 +268,11 @@ async fn checkpoints_cannot_be_forged_shortened_or_moved() {
             whole.replace("\"entries\":60", "\"entries\":45"),
             "line 4 is forged: its signature does not fit what it says",
         ),
-        (whole.replace("\"key\":\"sha256:", "\"key\":\"sha256:0"), "line 1 was signed by another key"),
+        // Another key's name on what this one signed is no other key's checkpoint.
+        (
+            whole.replace("\"key\":\"sha256:", "\"key\":\"sha256:0"),
+            "line 1 is forged: its signature does not fit what it says",
+        ),
         (whole.replace("\"version\":1", "\"version\": 1"), "line 1 is not a checkpoint"),
         (format!("{whole}x\n"), "line 5 is not a checkpoint"),
     ] {
