@@ -47,7 +47,7 @@ pub struct Common {
     /// A deploy, restart or network incident, such as "2026-11-30T12:00:00Z deploy v1.42". May be given several times.
     #[arg(long = "mark", global = true, value_name = "TIME TEXT", value_parser = mark)]
     pub marks: Vec<Mark>,
-    /// The audit file, instead of the configuration's or the platform's.
+    /// The audit file, instead of the configuration's or the platform's; or <postgres://USER@HOST/DATABASE>.
     #[arg(long, global = true, value_name = "FILE")]
     pub audit_file: Option<PathBuf>,
 }
@@ -366,6 +366,8 @@ pub struct Audit {
 /// What to do with the audit.
 #[derive(Debug, Subcommand)]
 pub enum AuditAction {
+    /// Make an audit for many operators in a PostgreSQL database. Nothing else ever makes one.
+    Init(AuditInit),
     /// The latest entries.
     #[command(after_help = "Examples:\n  unstuck audit list --key invoice:7 --limit 20")]
     List {
@@ -396,15 +398,26 @@ pub enum AuditAction {
     },
 }
 
+/// `audit init`
+#[derive(Debug, Args)]
+pub struct AuditInit {
+    /// Let this role look and add, and nothing else. May be given several times, also when the audit is there already.
+    #[arg(long, value_name = "ROLE")]
+    pub grant: Vec<String>,
+    /// Show the statements and run none.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
 /// `audit verify`
 #[derive(Debug, Args)]
 pub struct Verify {
     /// Checkpoints that were kept elsewhere, or an export. May be given several times.
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Vec<PathBuf>,
-    /// A copy of the public key, instead of this machine's.
+    /// A copy of a public key, instead of this machine's. May be given several times: many operators may sign one audit.
     #[arg(long, value_name = "FILE")]
-    pub key: Option<PathBuf>,
+    pub key: Vec<PathBuf>,
     /// Verify an export (JSON Lines) instead of the audit.
     #[arg(long, value_name = "FILE", conflicts_with = "audit_file")]
     pub export: Option<PathBuf>,
