@@ -74,8 +74,12 @@ pub enum Command {
     )]
     Check(Check),
     /// Everything that is known of one item: its timeline, and the six questions of an incident.
+    #[command(
+        after_help = "Examples:\n  unstuck show invoice:7 --source jobs\n  unstuck show invoice:7 --check --json"
+    )]
     Show(Show),
     /// What happened more than once, with everything that a refund needs.
+    #[command(after_help = "Examples:\n  unstuck duplicates\n  unstuck duplicates --csv > refunds.csv")]
     Duplicates(Duplicates),
     /// Match what the providers did over a window with what the jobs say, both ways.
     #[command(
@@ -367,6 +371,9 @@ pub struct Audit {
 #[derive(Debug, Subcommand)]
 pub enum AuditAction {
     /// Make an audit for many operators in a PostgreSQL database. Nothing else ever makes one.
+    #[command(
+        after_help = "Examples:\n  unstuck audit init --grant on_call --dry-run\n  unstuck audit init --grant on_call"
+    )]
     Init(AuditInit),
     /// The latest entries.
     #[command(after_help = "Examples:\n  unstuck audit list --key invoice:7 --limit 20")]

@@ -178,7 +178,7 @@ fn without_any_configuration_the_way_to_one_is_told() {
 #[test]
 fn every_good_configuration_is_taken() {
     let files = files_in(&fixtures("valid"), "toml");
-    assert_eq!(files.len(), 7);
+    assert_eq!(files.len(), 8);
     for file in files {
         let settings = load(&file, PathBuf::from("elsewhere/audit.db"));
         assert!(settings.is_ok(), "{}: {:?}", file.display(), settings.err());
