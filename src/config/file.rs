@@ -87,7 +87,7 @@ pub struct SourceEntry {
 pub struct KindEntry {
     /// How much a wrong decision costs.
     pub risk: Option<Risk>,
-    /// After how long a running item is stuck.
+    /// After how long a running item is stuck, or `never`.
     pub stuck_after: Option<String>,
     /// `provider.operation`.
     pub check: Option<String>,

@@ -299,14 +299,15 @@ impl Sql<'_> {
         (names, expressions.join(", "))
     }
 
-    /// Every column of a row but its payload: what a decision is compared with.
+    /// Every column of a row but its payload and its notes: what a decision is compared with.
     pub fn row_columns(&self) -> Vec<Arc<str>> {
         let payload = self.mapping.payload.as_deref();
         let is_payload = |name: &str| payload.is_some_and(|payload| payload.eq_ignore_ascii_case(name));
+        let is_note = |name: &str| self.mapping.notes.iter().any(|note| note.eq_ignore_ascii_case(name));
         self.columns
             .iter()
             .map(|column| &column.name)
-            .filter(|name| !is_payload(name))
+            .filter(|name| !is_payload(name) && !is_note(name))
             .map(Arc::clone)
             .collect()
     }
