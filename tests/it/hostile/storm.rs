@@ -39,6 +39,7 @@ fn storm(refusals: usize, header: impl Fn() -> String + Send + Sync + 'static) -
     (act, arrivals)
 }
 
+#[expect(clippy::disallowed_methods, reason = "the provider of a test has a clock of its own")]
 fn at(seconds: i64, spelling: &str) -> String {
     (Utc::now() + TimeDelta::seconds(seconds)).format(spelling).to_string()
 }
