@@ -187,7 +187,8 @@ fn desk(folder: &Path, address: SocketAddr) -> Result<Desk, Fault> {
         ),
     )?;
     let settings = load::load(&config, folder.join("audit.db")).map_err(|fault| fault.what)?;
-    let options = Options { operator: Some("bench".to_owned()), read_only: false, audit: AuditUse::Write };
+    let options =
+        Options { operator: Some("bench".to_owned()), audit: AuditUse::Write, ..Options::default() };
     Ok(wiring::desk(&settings, &options).map_err(|fault| fault.what)?)
 }
 

@@ -1,12 +1,14 @@
 //! Settings become adapters, handed on as ports: the only place that knows both sides.
 
-use crate::adapters::http::{Endpoint, Environment, HttpProvider, Webhook};
-use crate::adapters::mysql::{self, MysqlSource};
-use crate::adapters::postgres::{self, PostgresSource};
+use crate::adapters::http::{Endpoint, Environment, HttpProvider, Target, Webhook};
+use crate::adapters::logs::FileLogs;
+use crate::adapters::mysql::{self, MysqlEffects, MysqlSource};
+use crate::adapters::postgres::{self, PostgresEffects, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
 use crate::adapters::record::{Seals, SqliteRecord};
 use crate::adapters::sql::Address;
-use crate::adapters::sqlite::{self, SqliteSource};
+use crate::adapters::sql::effects::{EffectsDatabase, SharedDatabase, SqlProvider};
+use crate::adapters::sqlite::{self, SqliteEffects, SqliteSource};
 use crate::adapters::system::{self, SystemClock};
 use crate::config::database::Server;
 use crate::config::kind::Kind;
@@ -14,6 +16,7 @@ use crate::config::settings::SourceSettings;
 use crate::config::{ConfigFault, Database, Settings};
 use crate::domain::approval::ApprovalRules;
 use crate::domain::decision::Operator;
+use crate::domain::mark::Mark;
 use crate::domain::policy::{CheckName, Policy};
 use crate::ports::clock::Clock;
 use crate::ports::escalation::Escalation;
@@ -21,6 +24,8 @@ use crate::ports::provider::Provider;
 use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Source, SourceFault};
+use crate::preset::escalation::EscalationSettings;
+use crate::preset::provider::OperationSettings;
 use crate::preset::source::{Engine, Table};
 use crate::workflow::Desk;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +40,8 @@ pub struct Options {
     pub read_only: bool,
     /// How the audit is opened.
     pub audit: AuditUse,
+    /// Marks that somebody said.
+    pub marks: Vec<Mark>,
 }
 
 /// How the audit is opened; a fault is kept for whoever needs it.
@@ -53,20 +60,37 @@ pub enum AuditUse {
 /// A provider or webhook that the configuration describes wrongly. A missing audit is no error here: looking needs none.
 pub fn desk(settings: &Settings, options: &Options) -> Result<Desk, ConfigFault> {
     let environment: Environment = Arc::new(system::environment);
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let clock = clock();
     let other_kinds = Kind::new(Policy::unconfigured("other"))
         .map_err(|what| ConfigFault::new(what, "Report this: the built-in policy is wrong."))?;
     Ok(Desk {
         sources: settings.sources.iter().map(|settings| source(settings, &environment)).collect(),
         kinds: settings.kinds.clone(),
         other_kinds: Arc::new(other_kinds),
-        providers: providers(settings, &environment, &clock)?,
+        providers: {
+            let mut all = providers(settings, &environment, &clock)?;
+            all.extend(effects_databases(settings, &environment, &clock)?);
+            all
+        },
         record: record(settings, options),
         receipts: settings
             .receipts
             .as_ref()
             .map(|path| Arc::new(FileReceipts::new(path)) as Arc<dyn Receipts>),
-        escalation: escalation(settings, &environment)?,
+        logs: Arc::new(FileLogs::new(settings.logs.clone(), settings.marks.clone(), options.marks.clone())),
+        escalation: settings
+            .escalation
+            .as_ref()
+            .map(|place| escalation("escalation", place, &environment, &clock))
+            .transpose()?,
+        escalations: settings
+            .escalations
+            .iter()
+            .map(|(name, place)| {
+                let section = format!("escalations.{name}");
+                Ok((Arc::clone(name), escalation(&section, place, &environment, &clock)?))
+            })
+            .collect::<Result<_, ConfigFault>>()?,
         clock,
         errors: Arc::clone(&settings.catalogue.errors),
         operator: operator(options.operator.as_deref().or(settings.operator.as_deref())),
@@ -150,6 +174,83 @@ fn providers(
     Ok(providers)
 }
 
+/// One connected database a provider, shared by those of its operations that some kind asks.
+fn effects_databases(
+    settings: &Settings,
+    environment: &Environment,
+    clock: &Arc<dyn Clock>,
+) -> Result<BTreeMap<CheckName, Arc<dyn Provider>>, ConfigFault> {
+    let asked: BTreeSet<&CheckName> =
+        settings.kinds.values().filter_map(|kind| kind.policy.check.as_ref()).collect();
+    let mut shared: BTreeMap<&str, Arc<SharedDatabase>> = BTreeMap::new();
+    let mut providers: BTreeMap<CheckName, Arc<dyn Provider>> = BTreeMap::new();
+    for name in asked {
+        let Some((preset, given)) = settings.effects_databases.get(&name.provider) else { continue };
+        let database = shared.entry(&name.provider).or_insert_with(|| {
+            Arc::new(SharedDatabase::new(
+                effects_database(&given.database, environment),
+                given.pace_per_second.unwrap_or(preset.pace_per_second),
+                given.in_flight_max.unwrap_or(preset.in_flight_max),
+                given.replica_lag_max,
+            ))
+        });
+        let plain = OperationSettings::default();
+        let otherwise = given.operations.get(&*name.operation).unwrap_or(&plain);
+        let provider = SqlProvider::build(
+            &name.to_string(),
+            preset,
+            &name.operation,
+            otherwise,
+            Arc::clone(database),
+            Arc::clone(clock),
+        )
+        .map_err(|what| ConfigFault::new(what, "Mend the provider's section in the configuration."))?;
+        providers.insert(name.clone(), Arc::new(provider));
+    }
+    Ok(providers)
+}
+
+fn effects_database(database: &Database, environment: &Environment) -> Box<dyn EffectsDatabase> {
+    match database {
+        Database::File(path) => Box::new(SqliteEffects::new(path.clone())),
+        Database::Server(server) => {
+            let address = address(server, environment);
+            match server.engine {
+                Engine::Mysql => Box::new(MysqlEffects::new(address)),
+                Engine::Postgres | Engine::Sqlite => Box::new(PostgresEffects::new(address)),
+            }
+        }
+    }
+}
+
+/// One operation of a configured provider alone, to be tried; whether or not some kind asks it.
+///
+/// # Errors
+/// A provider that the configuration describes wrongly.
+pub fn trial(settings: &Settings, name: &CheckName) -> Result<HttpProvider, ConfigFault> {
+    let fault = |what: String| ConfigFault::new(what, "Mend the provider's section in the configuration.");
+    let Some((preset, given)) = settings.providers.get(&name.provider) else {
+        if settings.effects_databases.contains_key(&name.provider) {
+            return Err(ConfigFault::new(
+                format!(
+                    "provider `{}` is a database, which is read and not asked step by step",
+                    name.provider
+                ),
+                "`unstuck doctor` without `--provider` looks at its table, columns, statuses and clock.",
+            ));
+        }
+        return Err(fault(format!("no provider `{}` is configured", name.provider)));
+    };
+    let endpoint = Endpoint::build(preset, given, Arc::new(system::environment)).map_err(fault)?;
+    HttpProvider::build(&name.to_string(), preset, &name.operation, given, Arc::new(endpoint), clock())
+        .map_err(fault)
+}
+
+/// The machine's clock.
+pub fn clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
+}
+
 fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, RecordFault> {
     match options.audit {
         AuditUse::Read => Ok(Arc::new(SqliteRecord::open_to_read(&settings.audit)?)),
@@ -162,15 +263,26 @@ pub fn seals(settings: &Settings) -> Seals {
     Seals::of(&settings.audit, settings.audit_key.clone(), settings.audit_checkpoints.clone())
 }
 
+/// One place that escalations go to; `section` is where the configuration says it.
 fn escalation(
-    settings: &Settings,
+    section: &str,
+    settings: &EscalationSettings,
     environment: &Environment,
-) -> Result<Option<Arc<dyn Escalation>>, ConfigFault> {
-    let Some(webhook) = &settings.escalation else { return Ok(None) };
-    let webhook = Webhook::build(webhook.clone(), Arc::clone(environment)).map_err(|what| {
-        ConfigFault::new(format!("escalation: {what}"), "Mend `[escalation]` in the configuration.")
-    })?;
-    Ok(Some(Arc::new(webhook)))
+    clock: &Arc<dyn Clock>,
+) -> Result<Arc<dyn Escalation>, ConfigFault> {
+    let environment = Arc::clone(environment);
+    let built: Result<Arc<dyn Escalation>, String> = match settings {
+        EscalationSettings::Webhook(webhook) => {
+            Webhook::build((**webhook).clone(), environment).map(|webhook| Arc::new(webhook) as _)
+        }
+        EscalationSettings::Target(preset, given) => {
+            Target::build(Arc::clone(preset), given, environment, Arc::clone(clock))
+                .map(|target| Arc::new(target) as _)
+        }
+    };
+    built.map_err(|what| {
+        ConfigFault::new(format!("{section}: {what}"), format!("Mend `[{section}]` in the configuration."))
+    })
 }
 
 /// Who sits here: the name that was given, else the account's; always with the account and the machine.

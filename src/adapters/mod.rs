@@ -1,6 +1,7 @@
 //! The world behind the ports: one folder, one port each.
 
 pub mod http;
+pub mod logs;
 pub mod mysql;
 pub mod postgres;
 pub mod receipts;

@@ -1,5 +1,6 @@
 //! What can be written on the command line.
 
+use crate::domain::mark::{self, Mark};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -42,9 +43,17 @@ pub struct Common {
     /// Refuse every decision before anything leaves the program.
     #[arg(long, global = true)]
     pub read_only: bool,
+    /// A deploy, restart or network incident, such as "2026-11-30T12:00:00Z deploy v1.42". May be given several times.
+    #[arg(long = "mark", global = true, value_name = "TIME TEXT", value_parser = mark)]
+    pub marks: Vec<Mark>,
     /// The audit file, instead of the configuration's or the platform's.
     #[arg(long, global = true, value_name = "FILE")]
     pub audit_file: Option<PathBuf>,
+}
+
+/// Reads a mark as it is typed.
+fn mark(text: &str) -> Result<Mark, String> {
+    mark::read_line(text).map_err(|why| format!("{why}; write it as \"TIME TEXT\""))
 }
 
 /// The commands.
@@ -56,6 +65,10 @@ pub enum Command {
     List(List),
     /// Ask the providers whether the effects happened.
     Check(Check),
+    /// Everything that is known of one item: its timeline, and the six questions of an incident.
+    Show(Show),
+    /// What happened more than once, with everything that a refund needs.
+    Duplicates(Duplicates),
     /// Match what the providers did over a window with what the jobs say, both ways.
     Reconcile(Reconcile),
     /// Settle one item, or many, with a reason.
@@ -144,6 +157,40 @@ pub struct Check {
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
     /// End with 1 when there are findings.
+    #[arg(long)]
+    pub fail_on_findings: bool,
+}
+
+/// `show`
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The item's key.
+    #[arg(value_name = "KEY")]
+    pub key: String,
+    /// The source it is in; needed where several sources have the key.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// Ask the provider anew, for the effects with their times.
+    #[arg(long)]
+    pub check: bool,
+    /// One JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `duplicates`
+#[derive(Debug, Args)]
+pub struct Duplicates {
+    /// How far back, such as 2h or 7d.
+    #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = crate::domain::moment::parse_duration)]
+    pub since: chrono::TimeDelta,
+    /// Only items of this source.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// How they are printed.
+    #[command(flatten)]
+    pub format: Format,
+    /// End with 1 when there are any.
     #[arg(long)]
     pub fail_on_findings: bool,
 }
@@ -323,11 +370,34 @@ pub enum ExportFormat {
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Tries this preset file on the databases of `--db`, reads only, and says what it sees.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "provider")]
     pub preset: Option<PathBuf>,
+    /// Asks this configured provider about --reference and shows step by step what comes of it.
+    #[arg(long, value_name = "NAME", requires = "reference")]
+    pub provider: Option<String>,
+    /// What the provider knows the effect by.
+    #[arg(long, value_name = "TEXT", requires = "provider")]
+    pub reference: Option<String>,
+    /// Which of the provider's operations; not needed where it has one.
+    #[arg(long, value_name = "NAME", requires = "provider")]
+    pub operation: Option<String>,
+    /// When the effect was tried: how long ago (3h), or the moment. Without it an absence proves nothing.
+    #[arg(long, value_name = "WHEN", requires = "provider")]
+    pub tried: Option<String>,
+    /// A field of the item, where the operation's request needs one; may be repeated.
+    #[arg(long = "field", value_name = "NAME=VALUE", requires = "provider", value_parser = field)]
+    pub fields: Vec<(String, String)>,
+    /// Keeps the answers in this folder, personal details struck out. No file is written over.
+    #[arg(long, value_name = "DIR", requires = "provider")]
+    pub record: Option<PathBuf>,
     /// One JSON object a line.
     #[arg(long)]
     pub json: bool,
+}
+
+fn field(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// `init`

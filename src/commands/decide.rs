@@ -68,7 +68,7 @@ async fn one(
 ) -> Result<Exit, Failure> {
     let source = find_source(desk, arguments.source.as_deref(), key).await?;
     if arguments.dry_run {
-        return dry_run(desk, &source, key, choice, (arguments.insists, arguments.json)).await;
+        return dry_run(desk, &source, key, (choice, &reason), (arguments.insists, arguments.json)).await;
     }
     let order = Order {
         source,
@@ -114,7 +114,7 @@ async fn dry_run(
     desk: &Desk,
     source: &str,
     key: &str,
-    choice: Choice,
+    (choice, reason): (Choice, &Reason),
     (insists, as_json): (bool, bool),
 ) -> Result<Exit, Failure> {
     let prepared = match settle::prepare(desk, source, key, choice, None).await? {
@@ -127,11 +127,18 @@ async fn dry_run(
     if let Err(fault) = settle::record_dry_run(desk, source, key, choice, &prepared).await {
         say::aside(Failure::from(fault));
     }
+    let request = match choice {
+        Choice::Escalate => settle::shown_escalation(desk, &prepared, reason),
+        Choice::MarkDone | Choice::Retry => None,
+    };
     if as_json {
-        say::line(json::line(&tell::dry_run_json(desk, &prepared, choice)))?;
+        say::line(json::line(&tell::dry_run_json(desk, &prepared, choice, request.as_ref())))?;
     } else {
         say::line("Dry run: nothing was written.")?;
         tell::print_prepared(desk, &prepared, choice)?;
+        if let Some(request) = &request {
+            tell::print_request(request)?;
+        }
     }
     let is_permitted = prepared.permission.against.is_none() || insists;
     let is_possible = is_permitted && prepared.statements.is_ok();

@@ -7,6 +7,7 @@ mod console;
 mod decide;
 mod demo;
 mod doctor;
+mod duplicates;
 pub mod failure;
 mod init;
 mod list;
@@ -14,6 +15,7 @@ mod presets;
 mod proposals;
 mod reconcile;
 mod session;
+mod show;
 mod tell;
 
 use arguments::{Arguments, Command};
@@ -30,6 +32,8 @@ pub async fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::Demo(demo)) => demo::run(&common, &demo).await,
         Some(Command::List(list)) => list::run(&common, &list).await,
         Some(Command::Check(check)) => check::run(&common, &check).await,
+        Some(Command::Show(arguments)) => show::run(&common, &arguments).await,
+        Some(Command::Duplicates(arguments)) => duplicates::run(&common, &arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&common, &arguments).await,
         Some(Command::Decide(decide)) => decide::run(&common, &decide).await,
         Some(Command::Proposals(proposals)) => proposals::list(&common, &proposals).await,

@@ -51,7 +51,13 @@ pub(super) async fn run(common: &Common, arguments: &Presets) -> Result<Exit, Fa
         title: &preset.title,
         verified_with: &preset.verified_with,
     });
-    for line in sources.chain(providers) {
+    let escalations = catalogue.escalations.values().map(|preset| Line {
+        name: &preset.target.name,
+        preset_type: "escalation",
+        title: &preset.target.title,
+        verified_with: &preset.target.verified_with,
+    });
+    for line in sources.chain(providers).chain(escalations) {
         if arguments.json {
             say::line(json::line(&line))?;
         } else {
@@ -61,7 +67,7 @@ pub(super) async fn run(common: &Common, arguments: &Presets) -> Result<Exit, Fa
                 clean(&line.verified_with.join(", "))
             };
             say::line(format_args!(
-                "{:<9} {:<18} {}\n{:28} verified with: {verified}",
+                "{:<10} {:<18} {}\n{:29} verified with: {verified}",
                 line.preset_type,
                 clean(line.name),
                 clean(line.title),

@@ -198,7 +198,7 @@ fn review_json(desk: &Desk, review: &Review) -> Value {
         "dry_run": true,
         "proposal": proposal_json(&review.proposal),
         "why_not": review.why_not.as_ref().map(ToString::to_string),
-        "now": review.now.as_ref().ok().map(|now| tell::dry_run_json(desk, now, review.proposal.choice)),
+        "now": review.now.as_ref().ok().map(|now| tell::dry_run_json(desk, now, review.proposal.choice, None)),
     })
 }
 

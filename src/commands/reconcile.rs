@@ -59,7 +59,7 @@ async fn match_both(
 }
 
 /// Tells what was not looked at: nothing that was not read is ever taken for a match, nor for a loss.
-fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
+pub(super) fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
     for (name, fault, items) in &result.not_listed {
         let exit = match fault.kind {
             FaultKind::Unanswerable | FaultKind::Secret => Exit::Usage,

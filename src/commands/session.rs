@@ -82,7 +82,12 @@ pub(super) async fn at_desk(
     audit: AuditUse,
     work: impl AsyncFnOnce(&Arc<Desk>) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    let options = wiring::Options { operator: common.operator.clone(), read_only: common.read_only, audit };
+    let options = wiring::Options {
+        operator: common.operator.clone(),
+        read_only: common.read_only,
+        audit,
+        marks: common.marks.clone(),
+    };
     let desk = Arc::new(wiring::desk(settings, &options)?);
     let ended = work(&desk).await;
     if let Ok(record) = &desk.record

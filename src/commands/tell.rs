@@ -7,13 +7,19 @@ use crate::domain::moment::stamp;
 use crate::domain::permission::Permission;
 use crate::domain::text::clean;
 use crate::output::{json, say};
+use crate::ports::escalation::ShownRequest;
 use crate::ports::source::{LateWriter, PlannedStatement};
 use crate::workflow::settle::{Prepared, masked_row, masked_statements};
 use crate::workflow::{Decided, Desk};
 use serde_json::{Value, json};
 
 /// What a decision would do, as JSON.
-pub(super) fn dry_run_json(desk: &Desk, prepared: &Prepared, choice: Choice) -> Value {
+pub(super) fn dry_run_json(
+    desk: &Desk,
+    prepared: &Prepared,
+    choice: Choice,
+    request: Option<&Result<ShownRequest, String>>,
+) -> Value {
     let (permitted, told) = permission_words(&prepared.permission);
     json!({
         "dry_run": true,
@@ -27,6 +33,8 @@ pub(super) fn dry_run_json(desk: &Desk, prepared: &Prepared, choice: Choice) -> 
         "unsupported": prepared.statements.as_ref().err(),
         "late_writer": prepared.late_writer.as_str(),
         "escalates_to": prepared.escalates_to,
+        "request": request.and_then(|request| request.as_ref().ok()),
+        "request_fault": request.and_then(|request| request.as_ref().err()),
         "row": masked_row(desk, &prepared.row),
     })
 }
@@ -85,6 +93,24 @@ pub(super) fn print_prepared(desk: &Desk, prepared: &Prepared, choice: Choice) -
         say::line(format_args!("sends      {}", clean(place)))?;
     }
     Ok(())
+}
+
+/// The request that an escalation would send; its number in the audit is 0 until it has one.
+pub(super) fn print_request(request: &Result<ShownRequest, String>) -> std::io::Result<()> {
+    let request = match request {
+        Ok(request) => request,
+        Err(why) => return say::line(format_args!("request    none: {}", clean(why))),
+    };
+    let masked = |text: &str| clean(&mask_text(text));
+    say::line(format_args!("request    {} {}", request.method, masked(&request.url)))?;
+    for (name, value) in &request.headers {
+        say::line(format_args!("           {}: {}", clean(name), masked(value)))?;
+    }
+    say::line(format_args!("           {}", masked(&request.body)))?;
+    if let Some(asks) = &request.asks_before {
+        say::line(format_args!("before     {}", clean(asks)))?;
+    }
+    say::line(format_args!("repeat     {}", clean(&request.repeat)))
 }
 
 /// The exit code of a decision: a proposal is as good an end as an outcome.

@@ -1,5 +1,9 @@
 //! From what was written to what is used: one small function a rule, each with a sentence of its own.
 
+mod escalation;
+mod receipts;
+
+use super::effects_database::effects_database;
 use super::file::{
     AuditFile, ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry,
 };
@@ -13,15 +17,14 @@ use crate::domain::policy::{Approvals, CheckName, Policy};
 use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{Lookback, OperationSettings, ProviderPreset, ProviderSettings, SecretPlace};
 use crate::preset::source::SourcePreset;
-use crate::preset::webhook::WebhookSettings;
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use url::Url;
 
-/// The configured providers, by name.
-type Providers = BTreeMap<Arc<str>, (Arc<ProviderPreset>, ProviderSettings)>;
+/// The presets of the configured providers, by the providers' names.
+type Presets = BTreeMap<Arc<str>, Arc<ProviderPreset>>;
 
 const SEE_EXAMPLE: &str = "See config.example.toml for a whole one.";
 
@@ -35,26 +38,45 @@ pub(super) fn check(
     let named = |place: fn(&AuditFile) -> Option<&String>| {
         file.audit.as_ref().and_then(place).map(|path| folder.join(path))
     };
-    let providers = file
-        .providers
-        .iter()
-        .map(|(name, entry)| Ok((Arc::from(name.as_str()), provider(name, entry, folder, &catalogue)?)))
-        .collect::<Result<Providers, ConfigFault>>()?;
+    let (mut presets, mut providers, mut effects_databases) =
+        (Presets::new(), BTreeMap::new(), BTreeMap::new());
+    for (written, entry) in &file.providers {
+        let (name, preset) = (Arc::<str>::from(written.as_str()), preset_of(written, entry, &catalogue)?);
+        if preset.is_sql() {
+            let settings = effects_database(written, entry, &preset, folder)?;
+            effects_databases.insert(Arc::clone(&name), (Arc::clone(&preset), settings));
+        } else {
+            let settings = provider(written, entry, &preset, folder)?;
+            providers.insert(Arc::clone(&name), (Arc::clone(&preset), settings));
+        }
+        presets.insert(name, preset);
+    }
+    let escalations = escalation::all(file, folder, &catalogue)?;
     Ok(Settings {
         operator: operator(file)?,
         approvals_from_same_login: file.approvals_from_same_login.unwrap_or(false),
         audit_key: named(|audit| audit.key.as_ref()).or_else(|| key_of(&audit)),
         audit_checkpoints: named(|audit| audit.checkpoints.as_ref()),
         audit: named(|audit| Some(&audit.path)).unwrap_or(audit),
-        receipts: file.receipts.as_ref().map(|receipts| folder.join(&receipts.path)),
+        receipts: receipts::ours(file, folder)?,
+        logs: receipts::logs(file, folder)?,
+        marks: receipts::marks(file, folder),
         sources: sources(&file.sources, folder, &catalogue)?,
         kinds: file
             .kinds
             .iter()
-            .map(|(name, entry)| Ok((Arc::from(name.as_str()), Arc::new(kind(name, entry, &providers)?))))
+            .map(|(name, entry)| {
+                Ok((Arc::from(name.as_str()), Arc::new(kind(name, entry, &presets, &file.escalations)?)))
+            })
             .collect::<Result<_, ConfigFault>>()?,
-        escalation: file.escalation.as_ref().map(|entry| escalation(entry, folder)).transpose()?,
+        escalation: file
+            .escalation
+            .as_ref()
+            .map(|entry| escalation::check("escalation", entry, folder, &catalogue))
+            .transpose()?,
+        escalations,
         providers,
+        effects_databases,
         unread: Vec::new(),
         catalogue,
         file: None,
@@ -176,7 +198,12 @@ fn source_preset(
     })
 }
 
-fn kind(name: &str, entry: &KindEntry, providers: &Providers) -> Result<Kind, ConfigFault> {
+fn kind(
+    name: &str,
+    entry: &KindEntry,
+    presets: &Presets,
+    escalations: &BTreeMap<String, EscalationEntry>,
+) -> Result<Kind, ConfigFault> {
     let Some(risk) = entry.risk else {
         return Err(ConfigFault::new(
             format!("kind `{name}` has no `risk`"),
@@ -201,15 +228,18 @@ fn kind(name: &str, entry: &KindEntry, providers: &Providers) -> Result<Kind, Co
             Some("never") => Policy::NEVER,
             _ => span(&entry.stuck_after, "stuck_after", Policy::STUCK_AFTER)?,
         },
-        check: entry.check.as_deref().map(|check| check_name(name, check, providers)).transpose()?,
+        check: entry.check.as_deref().map(|check| check_name(name, check, presets)).transpose()?,
         reference: text(&entry.reference).unwrap_or_else(|| "{{ key }}".into()),
         idempotency_key: text(&entry.idempotency_key),
         amount: text(&entry.amount),
         currency: text(&entry.currency),
         amount_unit: entry.amount_unit.unwrap_or(Unit::Major),
         evidence_age_max: span(&entry.evidence_age_max, "evidence_age_max", Policy::EVIDENCE_AGE_MAX)?,
+        call_timeout: limit(name, "call_timeout", entry.call_timeout.as_deref())?,
+        visibility_limit: limit(name, "visibility_limit", entry.visibility_limit.as_deref())?,
         approvals: approvals(name, entry.approvals)?,
         proposal_lasts: proposal_lasts(name, entry.proposal_lasts.as_deref())?,
+        escalate_to: escalation::named(name, entry.escalate_to.as_deref(), escalations)?,
         mask: entry.mask.as_slice().into(),
     };
     Kind::new(policy).map_err(|what| {
@@ -239,11 +269,16 @@ fn proposal_lasts(kind: &str, text: Option<&str>) -> Result<TimeDelta, ConfigFau
     Ok(lasts)
 }
 
+fn limit(kind: &str, field: &str, text: Option<&str>) -> Result<Option<TimeDelta>, ConfigFault> {
+    let told = text.map(positive).transpose();
+    told.map_err(|what| in_field(&format!("kind `{kind}`"), field, &what))
+}
+
 fn in_field(place: &str, field: &str, what: &str) -> ConfigFault {
     ConfigFault::new(format!("{place}: `{field}`: {what}"), SEE_EXAMPLE)
 }
 
-fn positive(text: &str) -> Result<TimeDelta, String> {
+pub(super) fn positive(text: &str) -> Result<TimeDelta, String> {
     match parse_duration(text)? {
         // Nobody counts back further than that.
         span if span > TimeDelta::zero() => Ok(span.min(Policy::NEVER)),
@@ -251,7 +286,7 @@ fn positive(text: &str) -> Result<TimeDelta, String> {
     }
 }
 
-fn check_name(kind: &str, text: &str, providers: &Providers) -> Result<CheckName, ConfigFault> {
+fn check_name(kind: &str, text: &str, presets: &Presets) -> Result<CheckName, ConfigFault> {
     let fault =
         |what: String, do_next: String| Err(ConfigFault::new(format!("kind `{kind}`: {what}"), do_next));
     let Some((provider, operation)) = text.split_once('.') else {
@@ -260,7 +295,7 @@ fn check_name(kind: &str, text: &str, providers: &Providers) -> Result<CheckName
             "Write it as \"provider.operation\", such as \"ledger.charge\".".to_owned(),
         );
     };
-    let Some((preset, _)) = providers.get(provider) else {
+    let Some(preset) = presets.get(provider) else {
         return fault(
             format!("`check` names the provider `{provider}`, which is not configured"),
             format!("Add a section [providers.{provider}]."),
@@ -276,12 +311,12 @@ fn check_name(kind: &str, text: &str, providers: &Providers) -> Result<CheckName
     Ok(CheckName { provider: provider.into(), operation: operation.into() })
 }
 
-fn provider(
+/// The preset that a provider is asked through, with every operation that its section names.
+fn preset_of(
     name: &str,
     entry: &ProviderEntry,
-    folder: &Path,
     catalogue: &Catalogue,
-) -> Result<(Arc<ProviderPreset>, ProviderSettings), ConfigFault> {
+) -> Result<Arc<ProviderPreset>, ConfigFault> {
     let fault = |what: String, do_next: &str| ConfigFault::new(format!("provider `{name}`: {what}"), do_next);
     let preset_name = entry.preset.as_deref().unwrap_or(name);
     let Some(preset) = catalogue.providers.get(preset_name) else {
@@ -290,7 +325,46 @@ fn provider(
             "`unstuck presets` lists those there are; your own go into the `presets` folder.",
         ));
     };
-    let base_url = match (&entry.base_url, &preset.base_url) {
+    if let Some(unknown) =
+        entry.operations.keys().find(|operation| !preset.operations.contains_key(*operation))
+    {
+        let known: Vec<&str> = preset.operations.keys().map(String::as_str).collect();
+        return Err(fault(
+            format!("it has no operation `{unknown}`"),
+            &format!("It has {}.", known.join(", ")),
+        ));
+    }
+    Ok(Arc::clone(preset))
+}
+
+fn provider(
+    name: &str,
+    entry: &ProviderEntry,
+    preset: &ProviderPreset,
+    folder: &Path,
+) -> Result<ProviderSettings, ConfigFault> {
+    let fault = |what: String, do_next: &str| ConfigFault::new(format!("provider `{name}`: {what}"), do_next);
+    if entry.database.is_some() || entry.replica_lag_max.is_some() {
+        return Err(fault(
+            format!(
+                "its preset `{}` asks over HTTP, and `database` and `replica_lag_max` say otherwise",
+                preset.name
+            ),
+            "Take them out, or name a preset that reads a database, such as sql_ledger.",
+        ));
+    }
+    provider_settings(&format!("provider `{name}`"), entry, preset.base_url.as_ref(), folder)
+}
+
+/// What a section says of where somebody is and how to get in; `usual` is where the preset says that it is.
+fn provider_settings(
+    place: &str,
+    entry: &ProviderEntry,
+    usual: Option<&Url>,
+    folder: &Path,
+) -> Result<ProviderSettings, ConfigFault> {
+    let fault = |what: String, do_next: &str| ConfigFault::new(format!("{place}: {what}"), do_next);
+    let base_url = match (&entry.base_url, usual) {
         (Some(text), _) => ProviderSettings::parse_base_url(text)
             .map_err(|what| fault(what, "Write base_url = \"https://HOST\"."))?,
         (None, Some(url)) => url.clone(),
@@ -310,16 +384,7 @@ fn provider(
             })
         })
         .transpose()?;
-    if let Some(unknown) =
-        entry.operations.keys().find(|operation| !preset.operations.contains_key(*operation))
-    {
-        let known: Vec<&str> = preset.operations.keys().map(String::as_str).collect();
-        return Err(fault(
-            format!("it has no operation `{unknown}`"),
-            &format!("It has {}.", known.join(", ")),
-        ));
-    }
-    let settings = ProviderSettings {
+    Ok(ProviderSettings {
         base_url,
         secret: provider_secret(entry, folder).map_err(|(what, do_next)| fault(what.to_owned(), do_next))?,
         variables: entry.variables.clone(),
@@ -331,13 +396,15 @@ fn provider(
         operations: entry
             .operations
             .iter()
-            .map(|(operation, entry)| Ok((operation.clone(), operation_settings(name, operation, entry)?)))
+            .map(|(operation, entry)| Ok((operation.clone(), operation_settings(place, operation, entry)?)))
             .collect::<Result<_, ConfigFault>>()?,
-    };
-    Ok((Arc::clone(preset), settings))
+    })
 }
 
-fn positive_pace(pace: f64, fault: &impl Fn(String, &str) -> ConfigFault) -> Result<f64, ConfigFault> {
+pub(super) fn positive_pace(
+    pace: f64,
+    fault: &impl Fn(String, &str) -> ConfigFault,
+) -> Result<f64, ConfigFault> {
     if pace.is_finite() && pace > 0.0 {
         Ok(pace)
     } else {
@@ -348,7 +415,10 @@ fn positive_pace(pace: f64, fault: &impl Fn(String, &str) -> ConfigFault) -> Res
     }
 }
 
-fn positive_count(count: usize, fault: &impl Fn(String, &str) -> ConfigFault) -> Result<usize, ConfigFault> {
+pub(super) fn positive_count(
+    count: usize,
+    fault: &impl Fn(String, &str) -> ConfigFault,
+) -> Result<usize, ConfigFault> {
     if count > 0 {
         Ok(count)
     } else {
@@ -356,7 +426,7 @@ fn positive_count(count: usize, fault: &impl Fn(String, &str) -> ConfigFault) ->
     }
 }
 
-fn provider_secret(
+pub(super) fn provider_secret(
     entry: &ProviderEntry,
     folder: &Path,
 ) -> Result<Option<SecretPlace>, (&'static str, &'static str)> {
@@ -384,12 +454,12 @@ fn secret(env: Option<&str>, file: Option<&str>, folder: &Path) -> Result<Option
     }
 }
 
-fn operation_settings(
-    provider: &str,
+pub(super) fn operation_settings(
+    place: &str,
     name: &str,
     entry: &OperationEntry,
 ) -> Result<OperationSettings, ConfigFault> {
-    let place = format!("provider `{provider}`, operation `{name}`");
+    let place = format!("{place}, operation `{name}`");
     let span = |text: &Option<String>, field: &str| {
         text.as_deref()
             .map(|text| parse_duration(text).map_err(|what| in_field(&place, field, &what)))
@@ -418,27 +488,4 @@ fn operation_settings(
         pace_per_second: entry.pace_per_second.map(|pace| positive_pace(pace, &fault)).transpose()?,
         in_flight_max: entry.in_flight_max.map(|count| positive_count(count, &fault)).transpose()?,
     })
-}
-
-fn escalation(entry: &EscalationEntry, folder: &Path) -> Result<WebhookSettings, ConfigFault> {
-    let fault = |what: String, do_next: &str| ConfigFault::new(format!("escalation: {what}"), do_next);
-    let Some(url) = entry.url.as_deref() else {
-        return Err(fault(
-            "`url` is missing".to_owned(),
-            "Write the address that takes a POST, or take the section out.",
-        ));
-    };
-    let with_form = |what: String| fault(what, "Write url = \"https://HOST/PATH\" and headers as templates.");
-    let mut settings = WebhookSettings::new(url)
-        .and_then(|settings| settings.with_headers(&entry.headers))
-        .map_err(with_form)?;
-    settings.secret = secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
-        .map_err(|what| fault(what.to_owned(), "Keep one of the two."))?;
-    if let Some(body) = &entry.body {
-        settings = settings.with_body(body).map_err(with_form)?;
-    }
-    if let Some(header) = &entry.dedup_header {
-        settings.dedup_header.clone_from(header);
-    }
-    Ok(settings)
 }

@@ -1,10 +1,14 @@
 //! What a configuration file may say. Everything is optional here; `check` says what is missing.
 
+use crate::domain::moment::TimeFormat;
 use crate::domain::money::Unit;
 use crate::domain::policy::Risk;
-use crate::preset::source::file::SourceFile;
+use crate::preset::source::file::{OneOrMore, SourceFile};
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A configuration as it is written.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -18,8 +22,11 @@ pub struct ConfigFile {
     pub presets: Option<String>,
     /// Where the audit is.
     pub audit: Option<AuditFile>,
-    /// Where receipts go.
-    pub receipts: Option<ReceiptsFile>,
+    /// Where receipts go, or are read.
+    pub receipts: Option<ReceiptsEntry>,
+    /// Lists of what happened around the jobs.
+    #[serde(default)]
+    pub marks: Vec<MarksEntry>,
     /// Where jobs keep their state.
     #[serde(default)]
     pub sources: Vec<SourceEntry>,
@@ -31,6 +38,9 @@ pub struct ConfigFile {
     pub providers: BTreeMap<String, ProviderEntry>,
     /// Where escalations go.
     pub escalation: Option<EscalationEntry>,
+    /// Other places that escalations of single kinds go to, by name.
+    #[serde(default)]
+    pub escalations: BTreeMap<String, EscalationEntry>,
 }
 
 /// Where the audit is.
@@ -45,12 +55,75 @@ pub struct AuditFile {
     pub checkpoints: Option<String>,
 }
 
+/// Receipts: `[receipts]` is where ours go, `[[receipts]]` are logs to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReceiptsEntry {
+    /// Where ours go.
+    Ours(ReceiptsFile),
+    /// Logs to read; one of them may take ours too.
+    Logs(Vec<LogEntry>),
+}
+
 /// Where receipts go.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiptsFile {
     /// The file.
     pub path: String,
+}
+
+/// One log of receipts that an application writes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogEntry {
+    /// The file; `*` and `?` in its name stand for any characters.
+    pub path: String,
+    /// What it is called in a timeline; the file's name where it is not said.
+    pub name: Option<String>,
+    /// The source whose items it tells of; any where it is not said.
+    pub source: Option<String>,
+    /// Where each part of a line is, where it has another name than the usual ones.
+    #[serde(default)]
+    pub fields: BTreeMap<String, OneOrMore>,
+    /// How it spells times; ISO 8601 where it is not said.
+    pub time_format: Option<TimeFormat>,
+    /// The zone of times that name none; UTC where it is not said.
+    pub time_zone: Option<String>,
+    /// Whether our own receipts go there too.
+    #[serde(default)]
+    pub write: bool,
+}
+
+/// One list of marks.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarksEntry {
+    /// The file.
+    pub path: String,
+    /// What it is called in a timeline; the file's name where it is not said.
+    pub name: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for ReceiptsEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TableOrList;
+        impl<'de> Visitor<'de> for TableOrList {
+            type Value = ReceiptsEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("[receipts] with where ours go, or [[receipts]] with logs to read")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ReceiptsEntry, A::Error> {
+                ReceiptsFile::deserialize(MapAccessDeserializer::new(map)).map(ReceiptsEntry::Ours)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<ReceiptsEntry, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(ReceiptsEntry::Logs)
+            }
+        }
+        deserializer.deserialize_any(TableOrList)
+    }
 }
 
 /// One source.
@@ -89,6 +162,10 @@ pub struct KindEntry {
     pub risk: Option<Risk>,
     /// After how long a running item is stuck, or `never`.
     pub stuck_after: Option<String>,
+    /// How long the workers wait for the provider's answer.
+    pub call_timeout: Option<String>,
+    /// After how long the queue gives an item to somebody else.
+    pub visibility_limit: Option<String>,
     /// `provider.operation`.
     pub check: Option<String>,
     /// Template of what the provider knows the item by.
@@ -107,6 +184,8 @@ pub struct KindEntry {
     pub approvals: Option<i64>,
     /// How long a proposal waits for its second person.
     pub proposal_lasts: Option<String>,
+    /// Which of the named places its escalations go to; the usual one where it is not said.
+    pub escalate_to: Option<String>,
     /// Payload fields to mask.
     #[serde(default)]
     pub mask: Vec<String>,
@@ -120,6 +199,10 @@ pub struct ProviderEntry {
     pub preset: Option<String>,
     /// Where it is.
     pub base_url: Option<String>,
+    /// Its database, where its preset reads one: an address as a source has it.
+    pub database: Option<String>,
+    /// How far behind a replica may be for an absence there to count; where it is not said, only the primary's counts.
+    pub replica_lag_max: Option<String>,
     /// The environment variable with its secret.
     pub secret_env: Option<String>,
     /// The file with its secret.
@@ -166,7 +249,20 @@ pub struct OperationEntry {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EscalationEntry {
-    /// The address that takes a POST.
+    /// The preset of the system that takes them.
+    pub preset: Option<String>,
+    /// Where that system is, where its preset does not say it.
+    pub base_url: Option<String>,
+    /// What the preset leaves to fill in.
+    #[serde(default)]
+    pub variables: BTreeMap<String, String>,
+    /// The program that writes the secret, and its arguments.
+    pub secret_command: Option<Vec<String>>,
+    /// A proxy to go through.
+    pub proxy: Option<String>,
+    /// A file of certificates to trust instead of the machine's.
+    pub certificates: Option<String>,
+    /// The address that takes a POST, where no preset is named.
     pub url: Option<String>,
     /// The environment variable with the secret that templates call `secret`.
     pub secret_env: Option<String>,

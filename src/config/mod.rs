@@ -2,6 +2,7 @@
 
 mod check;
 pub mod database;
+mod effects_database;
 pub mod file;
 pub mod kind;
 pub mod load;

@@ -2,10 +2,12 @@
 
 use super::{ConfigFault, Database};
 use crate::config::kind::Kind;
+use crate::ports::logs::{LogPlace, MarksPlace};
 use crate::preset::catalogue::Catalogue;
-use crate::preset::provider::{ProviderPreset, ProviderSettings};
+use crate::preset::escalation::EscalationSettings;
+use crate::preset::provider::{OperationSettings, ProviderPreset, ProviderSettings};
 use crate::preset::source::SourcePreset;
-use crate::preset::webhook::WebhookSettings;
+use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,20 +27,51 @@ pub struct Settings {
     pub audit_checkpoints: Option<PathBuf>,
     /// Where receipts go; `None` for nowhere.
     pub receipts: Option<PathBuf>,
+    /// Logs of receipts that are read.
+    pub logs: Vec<LogPlace>,
+    /// Lists of marks.
+    pub marks: Vec<MarksPlace>,
     /// The sources, in order.
     pub sources: Vec<SourceSettings>,
     /// The kinds with a policy of their own.
     pub kinds: BTreeMap<Arc<str>, Arc<Kind>>,
-    /// Who is asked, by name.
+    /// Who is asked over HTTP, by name.
     pub providers: BTreeMap<Arc<str>, (Arc<ProviderPreset>, ProviderSettings)>,
+    /// Which databases are read for effects, by name: no name is among both.
+    pub effects_databases: BTreeMap<Arc<str>, (Arc<ProviderPreset>, EffectsDatabaseSettings)>,
     /// Where escalations go; `None` puts them on the record alone.
-    pub escalation: Option<WebhookSettings>,
+    pub escalation: Option<EscalationSettings>,
+    /// Other places that escalations of single kinds go to, by name.
+    pub escalations: BTreeMap<Arc<str>, EscalationSettings>,
     /// Databases that were named without a configuration and could not be looked into.
     pub unread: Vec<ConfigFault>,
     /// Every preset there is.
     pub catalogue: Catalogue,
     /// The configuration file; `None` without one.
     pub file: Option<PathBuf>,
+}
+
+impl Settings {
+    /// The preset of a configured provider, however it is asked.
+    pub fn provider_preset(&self, name: &str) -> Option<&Arc<ProviderPreset>> {
+        let over_http = self.providers.get(name).map(|(preset, _)| preset);
+        over_http.or_else(|| self.effects_databases.get(name).map(|(preset, _)| preset))
+    }
+}
+
+/// One database that is read for effects.
+#[derive(Debug, Clone)]
+pub struct EffectsDatabaseSettings {
+    /// Where it is.
+    pub database: Database,
+    /// How far behind a replica may be for an absence there to count; `None` where only the primary's counts.
+    pub replica_lag_max: Option<TimeDelta>,
+    /// Another pace than the preset's, in look-ups a second.
+    pub pace_per_second: Option<f64>,
+    /// Another bound than the preset's on checks in flight.
+    pub in_flight_max: Option<usize>,
+    /// What single operations do otherwise, by name.
+    pub operations: BTreeMap<String, OperationSettings>,
 }
 
 /// One source.

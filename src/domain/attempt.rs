@@ -41,6 +41,12 @@ impl Attempts {
         Self { first: Self::first_of(item), last }
     }
 
+    /// In how long an absence means something; `None` where it does already, or where no time tells.
+    pub fn shows_in(&self, settle: TimeDelta, now: DateTime<Utc>) -> Option<TimeDelta> {
+        let left = settle - (now - self.last?);
+        (left > TimeDelta::zero()).then_some(left)
+    }
+
     /// A moment before which no attempt began; `None` when the source does not surely tell one.
     pub fn first_of(item: &Item) -> Option<DateTime<Utc>> {
         let times = &item.times;

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
+/// More digits than this are not kept exactly by the decimal type.
+const AMOUNT_DIGITS_MAX: usize = 28;
+
 /// In which unit a provider or a job writes amounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,6 +46,26 @@ impl Money {
             }
         };
         Ok(Self { amount: amount.normalize(), currency })
+    }
+
+    /// Reads an amount as a provider tells it: with its currency, and whole where it counts the smallest unit.
+    ///
+    /// # Errors
+    /// A sentence for the evidence.
+    pub fn told(amount: &str, currency: Option<&str>, unit: Unit) -> Result<Self, String> {
+        let shown = || crate::domain::text::clean_cut(amount, 80);
+        let mantissa = amount.split(['e', 'E']).next().unwrap_or("");
+        if mantissa.bytes().filter(u8::is_ascii_digit).count() > AMOUNT_DIGITS_MAX {
+            return Err(format!("`{}` has too many digits", shown()));
+        }
+        // Without its currency nobody knows how many digits a minor unit has, nor which money it is.
+        let Some(currency) = currency.filter(|code| !code.trim().is_empty()) else {
+            return Err("its currency is missing".to_owned());
+        };
+        if unit == Unit::Minor && amount.contains('.') {
+            return Err(format!("`{}` is no whole number of the smallest unit", shown()));
+        }
+        Self::read(amount, Some(currency), unit)
     }
 
     /// Whether two amounts are the same money. A currency that one side does not say is no difference.

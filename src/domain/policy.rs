@@ -99,12 +99,18 @@ pub struct Policy {
     pub currency: Option<Arc<str>>,
     /// In which unit the job writes amounts.
     pub amount_unit: crate::domain::money::Unit,
+    /// How long the workers wait for the provider's answer; `None` where nobody says it.
+    pub call_timeout: Option<TimeDelta>,
+    /// After how long the queue gives an item to somebody else; `None` where nobody says it.
+    pub visibility_limit: Option<TimeDelta>,
     /// How old evidence may be when a decision uses it.
     pub evidence_age_max: TimeDelta,
     /// How many persons a decision that writes takes.
     pub approvals: Approvals,
     /// How long a proposal waits for its second person.
     pub proposal_lasts: TimeDelta,
+    /// The place among the configured ones where escalations go; `None` is the usual one.
+    pub escalate_to: Option<Arc<str>>,
     /// Names of payload fields to mask, beside those that look secret by themselves.
     pub mask: Arc<[String]>,
 }
@@ -139,9 +145,12 @@ impl Policy {
             amount: None,
             currency: None,
             amount_unit: crate::domain::money::Unit::Major,
+            call_timeout: None,
+            visibility_limit: None,
             evidence_age_max: Self::EVIDENCE_AGE_MAX,
             approvals: Approvals::One,
             proposal_lasts: Self::PROPOSAL_LASTS,
+            escalate_to: None,
             mask: Arc::default(),
         }
     }

@@ -241,9 +241,8 @@ fn absence(
         format!("Every page was read and nothing carries our reference; the last attempt was {age} ago.")
     } else {
         format!(
-            "Nothing carries our reference yet, but the last attempt was only {age} ago and an effect may take {} to show: look again in {}.",
-            span(clocks.settle),
-            span(clocks.settle - (now - last))
+            "Nothing carries our reference yet, but the last attempt was only {age} ago and an effect may take {} to show.",
+            span(clocks.settle)
         )
     };
     let mut reasons = vec![sentence];

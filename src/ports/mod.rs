@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod escalation;
+pub mod logs;
 pub mod provider;
 pub mod receipts;
 pub mod record;

@@ -3,6 +3,7 @@
 use crate::domain::evidence::{Answer, Clocks, Evidence, Fault, FaultKind};
 use crate::domain::listing::Listing;
 use crate::domain::plan::{Costs, ListingFacts};
+use crate::ports::source::Examined;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
@@ -19,6 +20,11 @@ pub trait Provider: Send + Sync {
     ///
     /// Dropping the future stops asking.
     async fn ask(&self, question: &Question) -> Told;
+
+    /// Looks at what is asked, line by line, where asking alone does not tell everything; nothing where it does.
+    async fn examine(&self) -> Vec<Examined> {
+        Vec::new()
+    }
 
     /// Reads the operation's list over a window: every page, bounded in bytes, pages, tries and time. Never fails: a listing
     /// that broke off is a fault, and was not read.

@@ -1,6 +1,7 @@
 //! Every preset the program knows: those built in, and an operator's own, which come first.
 
 use super::PresetFault;
+use super::escalation::EscalationPreset;
 use super::provider::ProviderPreset;
 use super::source::SourcePreset;
 use super::source::file::SourceFile;
@@ -44,7 +45,7 @@ const BUILT_IN_SOURCES: [(&str, &str); 33] = [
     ("symfony_messenger_failed.toml", include_str!("../../assets/presets/symfony_messenger_failed.toml")),
     ("symfony_messenger_local.toml", include_str!("../../assets/presets/symfony_messenger_local.toml")),
 ];
-const BUILT_IN_PROVIDERS: [(&str, &str); 30] = [
+const BUILT_IN_PROVIDERS: [(&str, &str); 31] = [
     ("adyen.toml", include_str!("../../assets/presets/adyen.toml")),
     ("braintree.toml", include_str!("../../assets/presets/braintree.toml")),
     ("github.toml", include_str!("../../assets/presets/github.toml")),
@@ -69,12 +70,20 @@ const BUILT_IN_PROVIDERS: [(&str, &str); 30] = [
     ("sendgrid.toml", include_str!("../../assets/presets/sendgrid.toml")),
     ("ses.toml", include_str!("../../assets/presets/ses.toml")),
     ("slack.toml", include_str!("../../assets/presets/slack.toml")),
+    ("sql_ledger.toml", include_str!("../../assets/presets/sql_ledger.toml")),
     ("square.toml", include_str!("../../assets/presets/square.toml")),
     ("stripe.toml", include_str!("../../assets/presets/stripe.toml")),
     ("twilio.toml", include_str!("../../assets/presets/twilio.toml")),
     ("whatsapp.toml", include_str!("../../assets/presets/whatsapp.toml")),
     ("wise.toml", include_str!("../../assets/presets/wise.toml")),
     ("zendesk.toml", include_str!("../../assets/presets/zendesk.toml")),
+];
+const BUILT_IN_ESCALATIONS: [(&str, &str); 5] = [
+    ("jira_issue.toml", include_str!("../../assets/presets/escalation/jira_issue.toml")),
+    ("opsgenie_alert.toml", include_str!("../../assets/presets/escalation/opsgenie_alert.toml")),
+    ("pagerduty_events.toml", include_str!("../../assets/presets/escalation/pagerduty_events.toml")),
+    ("slack_message.toml", include_str!("../../assets/presets/escalation/slack_message.toml")),
+    ("zendesk_ticket.toml", include_str!("../../assets/presets/escalation/zendesk_ticket.toml")),
 ];
 const BUILT_IN_ERRORS: &str = include_str!("../../assets/errors.toml");
 /// The JSON schema of source presets, for editors.
@@ -89,6 +98,8 @@ pub struct Catalogue {
     pub sources: Sources,
     /// How to ask providers.
     pub providers: Providers,
+    /// How to escalate.
+    pub escalations: Escalations,
     /// What error texts prove.
     pub errors: Arc<ErrorTable>,
 }
@@ -113,6 +124,8 @@ impl Catalogue {
             || BUILT_IN_PROVIDERS.par_iter().map(|(file, text)| provider(file, text)).collect(),
         );
         let (mut sources, mut providers) = (sources?, providers?);
+        let built_in = BUILT_IN_ESCALATIONS.iter().map(|(file, text)| escalation(file, text));
+        let mut escalations = built_in.collect::<Result<Escalations, _>>()?;
         for (file, text) in own {
             if file == ERRORS_FILE {
                 errors = errors.with_first(parse_errors(file, text)?);
@@ -123,13 +136,14 @@ impl Catalogue {
             match sniffed.file_type.as_deref() {
                 Some("source") => sources.extend([source(file, text)?]),
                 Some("provider") => providers.extend([provider(file, text)?]),
+                Some("escalation") => escalations.extend([escalation(file, text)?]),
                 _ => {
-                    let what = "`type` must be \"source\" or \"provider\"".to_owned();
+                    let what = "`type` must be \"source\", \"provider\" or \"escalation\"".to_owned();
                     return Err(PresetFault { preset: file.clone(), what });
                 }
             }
         }
-        Ok(Self { sources, providers, errors: Arc::new(errors) })
+        Ok(Self { sources, providers, escalations, errors: Arc::new(errors) })
     }
 }
 
@@ -139,6 +153,7 @@ pub fn built_in_text(name: &str) -> Option<&'static str> {
     BUILT_IN_SOURCES
         .iter()
         .chain(&BUILT_IN_PROVIDERS)
+        .chain(&BUILT_IN_ESCALATIONS)
         .chain(&[(ERRORS_FILE, BUILT_IN_ERRORS)])
         .find(|(known, _)| *known == file)
         .map(|(_, text)| *text)
@@ -156,6 +171,7 @@ fn parse_errors(file: &str, text: &str) -> Result<ErrorTable, PresetFault> {
 
 type Sources = BTreeMap<String, (SourceFile, SourcePreset)>;
 type Providers = BTreeMap<String, Arc<ProviderPreset>>;
+type Escalations = BTreeMap<String, Arc<EscalationPreset>>;
 
 fn source(file: &str, text: &str) -> Result<(String, (SourceFile, SourcePreset)), PresetFault> {
     let written = SourceFile::parse(file, text)?;
@@ -166,6 +182,12 @@ fn source(file: &str, text: &str) -> Result<(String, (SourceFile, SourcePreset))
 fn provider(file: &str, text: &str) -> Result<(String, Arc<ProviderPreset>), PresetFault> {
     let preset = ProviderPreset::parse(text).map_err(|what| PresetFault { preset: file.to_owned(), what })?;
     Ok((preset.name.to_string(), Arc::new(preset)))
+}
+
+fn escalation(file: &str, text: &str) -> Result<(String, Arc<EscalationPreset>), PresetFault> {
+    let preset =
+        EscalationPreset::parse(text).map_err(|what| PresetFault { preset: file.to_owned(), what })?;
+    Ok((preset.target.name.to_string(), Arc::new(preset)))
 }
 
 /// What the parser calls things, and what people do.
@@ -206,6 +228,10 @@ mod tests {
         for (file, _) in BUILT_IN_SOURCES {
             assert!(catalogue.sources.contains_key(file.trim_end_matches(".toml")), "{file}");
         }
+        assert_eq!(catalogue.escalations.len(), BUILT_IN_ESCALATIONS.len());
+        for (file, _) in BUILT_IN_ESCALATIONS {
+            assert!(catalogue.escalations.contains_key(file.trim_end_matches(".toml")), "{file}");
+        }
         for (file, _) in BUILT_IN_PROVIDERS {
             assert!(catalogue.providers.contains_key(file.trim_end_matches(".toml")), "{file}");
         }
@@ -223,6 +249,9 @@ mod tests {
     #[test]
     fn a_file_must_say_what_it_is() {
         let fault = Catalogue::new(&[("x.toml".to_owned(), "name = 'x'".to_owned())]).unwrap_err();
-        assert_eq!(fault.to_string(), "preset `x.toml`: `type` must be \"source\" or \"provider\"");
+        assert_eq!(
+            fault.to_string(),
+            "preset `x.toml`: `type` must be \"source\", \"provider\" or \"escalation\""
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! What the program knows how to read and ask: source presets, provider presets and the error table, from TOML.
 
 pub mod catalogue;
+pub mod escalation;
 pub mod provider;
 pub mod source;
 pub mod template;

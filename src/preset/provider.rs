@@ -10,6 +10,7 @@ mod listing;
 mod look_up;
 mod page;
 mod settings;
+mod sql;
 
 pub use body::BodyTemplate;
 pub use listing::{
@@ -21,6 +22,10 @@ pub use look_up::{
 };
 pub use page::{PageEnd, PageStep, Paging, Parameter, SecondPage};
 pub use settings::{Lookback, OperationSettings, ProviderSettings, SecretPlace};
+pub use sql::{
+    AmountColumn, CurrencyColumn, RowsFrom, SQL_LISTING_SECONDS_MAX, SQL_PACE_PER_SECOND, SQL_PAGE_ROWS,
+    SQL_PAGES_MAX, SQL_REFERENCE_BYTES_MAX, SqlLookUp, StatusColumn,
+};
 
 use crate::domain::evidence::Clocks;
 use crate::domain::pace::Patience;
@@ -69,6 +74,8 @@ pub struct ProviderPreset {
     pub headers: BTreeMap<String, Template>,
     /// What a configuration must fill in (an account, a channel), each with what it is.
     pub variables: BTreeMap<String, String>,
+    /// What a configuration may fill in, each with what it is; empty where it does not.
+    pub optional_variables: BTreeMap<String, String>,
     /// The bounds of a check.
     pub limits: Limits,
     /// How many requests a second are sent at most.
@@ -86,6 +93,22 @@ impl ProviderPreset {
     /// One sentence naming preset, operation and field.
     pub fn parse(text: &str) -> Result<Self, String> {
         check::preset(&file::parse(text)?)
+    }
+
+    /// Whether it reads a database instead of asking over HTTP.
+    pub fn is_sql(&self) -> bool {
+        self.operations.values().any(|operation| matches!(operation.how, How::Sql(_)))
+    }
+
+    /// Reads a preset and the request that an escalation sends through it.
+    ///
+    /// # Errors
+    /// One sentence naming preset and field.
+    pub(in crate::preset) fn with_send(
+        table: toml::Table,
+        send: toml::Value,
+    ) -> Result<(Self, crate::preset::escalation::SendTemplate), String> {
+        check::send::preset_with_send(table, send)
     }
 }
 
@@ -116,6 +139,14 @@ pub enum Auth {
         token_url: Template,
         /// What the token is for; `None` asks for everything that the client may.
         scope: Option<String>,
+    },
+    /// Signed as AWS wants it (Signature Version 4), the secret being `access_key_id:secret_access_key[:session_token]`. Without
+    /// a secret nothing is signed: a proxy on the way may do it, or the store lets our address read.
+    AwsSigV4 {
+        /// The service that is asked, such as `s3`.
+        service: String,
+        /// Its region (a template over `vars`); empty for the one that the address names.
+        region: Template,
     },
 }
 
@@ -171,6 +202,8 @@ pub struct Operation {
 pub enum How {
     /// By this look-up.
     Ask(Box<LookUp>),
+    /// By reading a table or a query of a database.
+    Sql(Box<SqlLookUp>),
     /// Not at all, and why: an honest `unknown`.
     Unanswerable(String),
 }

@@ -6,8 +6,9 @@ use crate::domain::attempt::{Attempts, KeyProtection, KeyTold};
 use crate::domain::audit::{Attachment, Entry, Event, NewEntry, Subject};
 use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind};
 use crate::domain::mask::mask_document;
-use crate::domain::moment::stamp;
+use crate::domain::moment::{span, stamp};
 use crate::domain::money::Money;
+use crate::domain::timeline::origins::effect_json;
 use crate::domain::verdict::{Judgement, Verdict, judge};
 use crate::ports::provider::{Provider, Question, Told};
 use crate::ports::receipts::Receipt;
@@ -90,7 +91,14 @@ fn weigh(
     let attempts = Attempts::of(&finding.item, attempt_max, source_now);
     let judgement = judge(told.answer, clocks, attempts, expected, source_now);
     let key = key.protection(source_now, attempts, clocks);
-    let advised = advise(found.risk, finding.kind, &judgement, key, finding.held);
+    let mut advised = advise(found.risk, finding.kind, &judgement, key, finding.held);
+    if judgement.verdict == Verdict::NotFound
+        && let Some(left) = attempts.shows_in(clocks.settle, source_now)
+    {
+        // Never a moment too early.
+        let left = span(left + TimeDelta::milliseconds(999));
+        advised.reasons.push(format!("Look again in {left}."));
+    }
     Checked { judgement, advised, key, evidence: Some(told.evidence), at }
 }
 
@@ -189,7 +197,7 @@ pub(super) fn first_attempt_of(found: &Found) -> Option<DateTime<Utc>> {
 }
 
 /// How much earlier than the first attempt a window begins: clocks differ.
-pub(super) const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
+pub(crate) const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
 
 /// Puts checks on record, in one transaction, then among the receipts.
 ///
@@ -242,6 +250,7 @@ pub(super) fn checked_json(found: &Found, checked: &Checked) -> serde_json::Valu
         "verdict": checked.verdict().as_str(),
         "effects": checked.judgement.happened_count(),
         "effect_ids": checked.judgement.effects.iter().map(|effect| effect.id.as_str()).collect::<Vec<_>>(),
+        "effects_told": checked.judgement.effects.iter().map(effect_json).collect::<Vec<_>>(),
         "settled": checked.judgement.settled,
         "advice": checked.advice().as_str(),
         "reasons": checked.advised.reasons,
@@ -269,3 +278,6 @@ fn receipt_of(desk: &Desk, found: &Found, checked: &Checked, entry: i64) -> Rece
         audit: Some(entry),
     }
 }
+
+#[cfg(test)]
+mod tests;

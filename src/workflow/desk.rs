@@ -9,6 +9,7 @@ use crate::domain::item::{Item, Row};
 use crate::domain::policy::CheckName;
 use crate::ports::clock::Clock;
 use crate::ports::escalation::Escalation;
+use crate::ports::logs::Logs;
 use crate::ports::provider::Provider;
 use crate::ports::receipts::Receipts;
 use crate::ports::record::{Record, RecordFault};
@@ -31,8 +32,12 @@ pub struct Desk {
     pub record: Result<Arc<dyn Record>, RecordFault>,
     /// Where receipts go; `None` where nobody wants any.
     pub receipts: Option<Arc<dyn Receipts>>,
+    /// Where what others wrote down is read.
+    pub logs: Arc<dyn Logs>,
     /// Where escalations go; `None` puts them on the record alone.
     pub escalation: Option<Arc<dyn Escalation>>,
+    /// Where the escalations of those kinds go whose policy names a place of its own.
+    pub escalations: BTreeMap<Arc<str>, Arc<dyn Escalation>>,
     /// Time and ids.
     pub clock: Arc<dyn Clock>,
     /// What error texts prove.
@@ -49,6 +54,14 @@ impl Desk {
     /// The kind that an item's kind name means.
     pub fn kind(&self, name: &str) -> &Arc<Kind> {
         self.kinds.get(name).unwrap_or(&self.other_kinds)
+    }
+
+    /// Where escalations of a kind go; `None` puts them on the record alone.
+    pub fn escalation_of(&self, kind: &str) -> Option<&Arc<dyn Escalation>> {
+        match &self.kind(kind).policy.escalate_to {
+            Some(name) => self.escalations.get(name),
+            None => self.escalation.as_ref(),
+        }
     }
 
     /// The source of a name.

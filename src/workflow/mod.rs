@@ -13,6 +13,7 @@ pub mod scan;
 pub mod settle;
 #[cfg(test)]
 mod sim;
+pub mod story;
 pub mod sweep;
 
 pub use check::Checked;

@@ -143,7 +143,7 @@ async fn read_source(
             operation.items += usize::from(is_in_window && is_told);
             let Ok(listing) = &operation.list.outcome else { continue };
             let is_done = item.state == State::Done && is_in_window;
-            let finding = asked_about(desk, item, page.source_now);
+            let finding = asked_about(item, page.source_now);
             let found = complete(desk, source, finding, None, clock_gap).await?;
             let Ok(reference) = &found.reference else {
                 operation.unreferenced += 1;

@@ -1,7 +1,7 @@
 //! Scan: read the candidates of a source page by page and keep those that need a person.
 
 use crate::domain::filter::Facts;
-use crate::domain::finding::{Finding, FindingKind, Sorted, find, why_live};
+use crate::domain::finding::{Finding, FindingKind, Sorted, find};
 use crate::domain::item::{Item, Row, State};
 use crate::domain::policy::{Approvals, Risk, Stakes};
 use crate::ports::source::{Cursor, Page, Source, SourceFault, SourceFaultKind, Wanted};
@@ -216,17 +216,15 @@ pub fn sort_out(desk: &Desk, item: Item, source_now: DateTime<Utc>) -> Option<Fi
 }
 
 /// An item that is no finding by its row: the question is whether its effect was lost.
-pub(super) fn asked_about(desk: &Desk, item: Item, now: DateTime<Utc>) -> Finding {
+pub(super) fn asked_about(item: Item, now: DateTime<Utc>) -> Finding {
     let since = item.times.updated.known().or(item.times.created.known());
-    let live = why_live(&item, desk.kind(&item.kind).policy.stuck_after, now);
-    let live = live.map(|why| format!("It {why}."));
     Finding {
         kind: FindingKind::Lost,
         error: None,
         since,
         age: since.map(|since| (now - since).max(TimeDelta::zero())),
         held: item.state == State::Running,
-        notes: item.oddities.iter().cloned().chain(live).collect(),
+        notes: Vec::new(),
         item,
     }
 }

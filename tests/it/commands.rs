@@ -82,12 +82,14 @@ fn presets_are_listed_with_their_kind() {
     let lines = ran.json();
     let of_type = |wanted: &str| lines.iter().filter(|line| line["type"] == wanted).count();
     assert!(of_type("source") >= 22 + 3, "{} source presets", of_type("source"));
-    assert!(of_type("provider") >= 1 && of_type("source") + of_type("provider") == lines.len());
+    let (providers, escalations) = (of_type("provider"), of_type("escalation"));
+    assert!(providers >= 1 && of_type("source") + providers + escalations == lines.len());
+    assert_eq!(escalations, 5);
     for line in lines {
         // Huey and the outbox of Debezium cannot be read: there is nothing to verify.
         let is_verified = line["verified_with"].as_array().is_some_and(|with| !with.is_empty());
         let is_unreadable = ["huey", "outbox_debezium"].contains(&line["name"].as_str().unwrap());
-        assert!(is_verified || is_unreadable || line["type"] == "provider", "{line}");
+        assert!(is_verified || is_unreadable || line["type"] != "source", "{line}");
         let fields = [("name", "text"), ("type", "text"), ("title", "text"), ("verified_with", "list")];
         assert_eq!(types_of(&line), named(&fields));
     }

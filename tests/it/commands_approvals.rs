@@ -144,7 +144,7 @@ fn another_account_approves_without_any_exception() {
     proposed(&incident, "inv-1 --done");
     let id = incident.run("proposals --json").each("decision").remove(0);
     let settings = load(&file, PathBuf::new()).unwrap();
-    let options = Options { operator: Some("bob".to_owned()), read_only: false, audit: AuditUse::Write };
+    let options = Options { operator: Some("bob".to_owned()), audit: AuditUse::Write, ..Options::default() };
     let mut desk = wiring::desk(&settings, &options).unwrap();
     desk.operator.login = "bob-of-accounting".into();
     let reason = Reason::new("I looked too").unwrap();

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use unstuck::config::load::load;
 use unstuck::config::{ConfigFault, Settings};
 use unstuck::domain::policy::{Approvals, CheckName, Policy, Risk};
+use unstuck::preset::escalation::EscalationSettings;
 use unstuck::preset::provider::{Lookback, OperationSettings, ProviderSettings, SecretPlace};
 
 fn fixtures(folder: &str) -> PathBuf {
@@ -96,6 +97,7 @@ fn sentences_of(source: &str) -> Vec<String> {
 /// A rule that is added without a file of its own fails here.
 #[rstest]
 #[case::check("src/config/check.rs", 55)]
+#[case::receipts("src/config/check/receipts.rs", 7)]
 #[case::load("src/config/load.rs", 20)]
 #[case::database("src/config/database.rs", 3)]
 #[case::source("src/preset/source/file/check.rs", 25)]
@@ -139,7 +141,7 @@ fn what_others_say_of_a_configuration_is_told_too() {
         "must be written as text, in quotes",
         "cannot be read: syntax error",
         "own.toml: is not UTF-8 text",
-        "`type` must be \"source\" or \"provider\"",
+        "`type` must be \"source\", \"provider\" or \"escalation\"",
         "another rule has the same id",
         "is not a usable regular expression",
         "preset `pix.toml`: provider preset `pix`, operation `cob`, `settle`: it is missing",
@@ -176,7 +178,7 @@ fn without_any_configuration_the_way_to_one_is_told() {
 #[test]
 fn every_good_configuration_is_taken() {
     let files = files_in(&fixtures("valid"), "toml");
-    assert_eq!(files.len(), 6);
+    assert_eq!(files.len(), 7);
     for file in files {
         let settings = load(&file, PathBuf::from("elsewhere/audit.db"));
         assert!(settings.is_ok(), "{}: {:?}", file.display(), settings.err());
@@ -193,6 +195,32 @@ fn what_is_not_said_has_its_default() {
     assert_eq!(settings.sources[0].database.shown(), fixtures("valid").join("jobs.db").display().to_string());
     assert_eq!(settings.sources[0].preset.name, "jobs".into());
     assert!(settings.kinds.is_empty() && settings.providers.is_empty() && settings.escalation.is_none());
+}
+
+#[test]
+fn logs_and_marks_arrive_and_ours_may_go_among_them() {
+    use unstuck::domain::moment::{TimeFormat, Zone};
+    let settings = loaded("timeline.toml").unwrap();
+    let valid = fixtures("valid");
+    assert_eq!(settings.receipts, Some(valid.join("receipts.jsonl")));
+    let [usual, billing] = &settings.logs[..] else { panic!("two logs") };
+    assert_eq!(
+        (&*usual.name, &usual.path, &usual.source),
+        ("receipts.jsonl", &valid.join("receipts.jsonl"), &None)
+    );
+    assert_eq!(usual.layout, unstuck::domain::log_line::Layout::default());
+    assert_eq!((&*billing.name, billing.source.as_deref()), ("billing", Some("jobs")));
+    assert_eq!(billing.path, PathBuf::from("/var/log/billing/*.jsonl"));
+    assert_eq!(billing.layout.fields.key, ["job.id", "job_id"]);
+    assert_eq!(billing.layout.fields.ts, ["t"]);
+    assert_eq!(billing.layout.fields.attempt, usual.layout.fields.attempt);
+    assert_eq!(billing.layout.format, TimeFormat::EpochMs);
+    assert_eq!(billing.layout.zone, Zone::Fixed("-03:00".parse().unwrap()));
+    let marks: Vec<_> = settings.marks.iter().map(|place| (&*place.name, place.path.clone())).collect();
+    assert_eq!(marks, [("deploys", valid.join("deploys.log"))]);
+    let policy = &settings.kinds["invoice"].policy;
+    assert_eq!(policy.call_timeout, Some(TimeDelta::seconds(30)));
+    assert_eq!(policy.visibility_limit, Some(TimeDelta::minutes(30)));
 }
 
 #[test]
@@ -230,9 +258,12 @@ fn everything_that_can_be_said_arrives() {
         amount: Some("{{ payload.amount }}".into()),
         currency: Some("{{ payload.currency }}".into()),
         amount_unit: unstuck::domain::money::Unit::Minor,
+        call_timeout: Some(TimeDelta::seconds(30)),
+        visibility_limit: Some(TimeDelta::minutes(30)),
         evidence_age_max: TimeDelta::minutes(1),
         approvals: Approvals::Two,
         proposal_lasts: TimeDelta::hours(2),
+        escalate_to: None,
         mask: ["customer".to_owned()].into(),
     };
     assert_eq!(*policy, expected);
@@ -257,7 +288,9 @@ fn everything_that_can_be_said_arrives() {
         ..ProviderSettings::new("http://127.0.0.1:8421".parse().unwrap())
     };
     assert_eq!(settings.providers["ledger"].1, ledger);
-    let escalation = settings.escalation.unwrap();
+    let Some(EscalationSettings::Webhook(escalation)) = settings.escalation else {
+        panic!("it is a webhook")
+    };
     assert_eq!(escalation.place(), "https://hooks.example.com");
     assert_eq!(escalation.dedup_header, "X-Once");
     assert_eq!(escalation.secret, Some(SecretPlace::Env("UNSTUCK_HOOK_TOKEN".to_owned())));

@@ -12,8 +12,10 @@ mod commands_recover;
 mod configurations;
 mod databases;
 mod documentation;
+mod effects_databases;
 mod error_class_sets;
 mod error_class_wrappers;
+mod escalating;
 mod fuzz;
 mod hostile;
 mod incident;
@@ -38,8 +40,10 @@ mod standins;
 #[cfg(unix)]
 mod surroundings;
 mod systems;
+mod timeline;
 #[cfg(unix)]
 mod trial;
+mod trying;
 #[cfg(unix)]
 mod witness;
 mod world;

@@ -4,6 +4,7 @@
 //! answer; `cases.rs` says what it must hold. The values are our own.
 
 mod cases;
+pub mod played_back;
 mod provider;
 
 use cases::{Case, Cases};
@@ -26,7 +27,8 @@ const UNLISTED: &str = "a_status_that_nobody_listed";
 fn presets() -> Vec<ProviderPreset> {
     let catalogue = Catalogue::new(&[]).unwrap();
     let all = catalogue.providers.values().map(|preset| (**preset).clone());
-    all.filter(|preset| &*preset.name != ANSWERED_BY_THE_LAB).collect()
+    // Those that read a database are asked by tests with databases.
+    all.filter(|preset| &*preset.name != ANSWERED_BY_THE_LAB && !preset.is_sql()).collect()
 }
 
 /// Every operation that can be asked, with its case.
@@ -41,7 +43,7 @@ fn asked(preset: &ProviderPreset) -> Vec<(&str, &LookUp, Case)> {
                 case.unwrap_or_else(|| panic!("{}.{name} has no case", preset.name)),
             ))
         }
-        How::Unanswerable(_) => None,
+        How::Sql(_) | How::Unanswerable(_) => None,
     });
     let asked = asked.collect();
     assert_eq!(cases.operations.keys().collect::<Vec<_>>(), Vec::<&String>::new(), "cases of no operation");
@@ -109,6 +111,7 @@ async fn every_operation_asks_and_reads_as_its_provider_documents() {
             test.absent().await;
             test.somebody_elses().await;
             test.error().await;
+            test.unforeseen_error().await;
             test.zero_decimal().await;
             test.pages().await;
             test.listing().await;
@@ -218,6 +221,18 @@ impl Test<'_> {
         assert_eq!(shown(&told), Err(FaultKind::ErrorInAnswer), "{}: {:?}", self.at, judgement.reasons);
     }
 
+    /// An error inside a 200 that the preset does not look for is no absence all the same.
+    async fn unforeseen_error(&self) {
+        if self.look.request.method == Method::Head || self.case.absent_status.is_some() {
+            return;
+        }
+        let absent = self.file(&self.case.absent);
+        let mut document = if absent.is_object() { absent } else { serde_json::json!({}) };
+        document["errors"] = serde_json::json!([{ "message": "internal error" }]);
+        let (_, judgement, _) = self.judged(vec![self.answer(document)]).await;
+        assert_eq!(judgement.verdict, Verdict::Unknown, "{}: {:?}", self.at, judgement.reasons);
+    }
+
     async fn zero_decimal(&self) {
         let Some(zero) = &self.case.zero_decimal else { return };
         let mut document = self.file(&self.case.one);
@@ -285,8 +300,8 @@ impl Test<'_> {
             let usual = ["accept", "accept-encoding", "host", "user-agent"];
             let of_body: &[&str] =
                 if asked.body.is_null() { &[] } else { &["content-length", "content-type"] };
-            let who = self.stage.auth_header();
-            let own = self.case.headers.keys().map(String::as_str).chain(who.as_deref());
+            let who = self.stage.auth_headers();
+            let own = self.case.headers.keys().map(String::as_str).chain(who.iter().map(String::as_str));
             let expected: BTreeSet<&str> =
                 usual.into_iter().chain(of_body.iter().copied()).chain(own).collect();
             let names: BTreeSet<&str> = asked.headers.keys().map(String::as_str).collect();
@@ -316,12 +331,12 @@ fn shown(told: &Told) -> Result<Vec<String>, FaultKind> {
         Told::Complete { effects, .. } => effects,
         Told::Fault(fault) => return Err(fault.kind),
     };
-    let line = |effect: &unstuck::domain::evidence::Effect| {
-        let money = effect.money.as_ref().map_or("-".to_owned(), ToString::to_string);
-        let at =
-            effect.at.map_or("-".to_owned(), |at| at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true));
-        assert!(effect.at.is_none_or(|at| at < now()), "{at}");
-        format!("{} | {} | {money} | {at}", effect.id, effect.status)
-    };
-    Ok(effects.iter().map(line).collect())
+    Ok(effects.iter().map(line_of).collect())
+}
+
+fn line_of(effect: &unstuck::domain::evidence::Effect) -> String {
+    let money = effect.money.as_ref().map_or("-".to_owned(), ToString::to_string);
+    let at = effect.at.map_or("-".to_owned(), |at| at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true));
+    assert!(effect.at.is_none_or(|at| at < now()), "{at}");
+    format!("{} | {} | {money} | {at}", effect.id, effect.status)
 }

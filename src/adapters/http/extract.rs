@@ -6,8 +6,10 @@ mod doubts;
 pub(super) mod fields;
 mod json;
 mod list;
+mod told;
 
 pub use list::{ListPage, read_list_page};
+pub use told::{PageTold, TellEffect, document_of, matching, read_nodes, tell};
 
 use crate::adapters::http::paging::Further;
 use crate::domain::evidence::{Effect, Fault, FaultKind};

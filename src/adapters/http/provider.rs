@@ -28,7 +28,7 @@ const RESETS: [&str; 2] = ["ratelimit-reset", "x-ratelimit-reset"];
 /// One operation of one configured provider.
 pub struct HttpProvider {
     pub(super) facts: ProviderFacts,
-    how: How,
+    pub(super) how: How,
     listing: Option<Box<ListLookUp>>,
     headers: HeaderMap,
     canary: Option<String>,
@@ -93,6 +93,7 @@ impl HttpProvider {
                 How::Ask(Box::new(look.filled_in(&endpoint.vars).map_err(wrong)?)),
                 fixed_headers(&look.request.headers, &endpoint.vars).map_err(wrong)?,
             ),
+            How::Sql(_) => return Err(wrong("it is read by SQL, not asked over HTTP".to_owned())),
             How::Unanswerable(why) => (How::Unanswerable(why.clone()), HeaderMap::new()),
         };
         let listing = match &found.listing {
@@ -124,6 +125,31 @@ impl HttpProvider {
             endpoint,
             clock,
         })
+    }
+
+    /// Nothing asked yet.
+    pub(super) fn new_record<'check>(&'check self, question: &'check Question) -> Record<'check> {
+        Record::new(&self.endpoint.secret, &question.mask, self.limits.bodies_kept_bytes_max)
+    }
+
+    /// Asks, and tells what came without anything secret.
+    pub(super) async fn answer(&self, question: &Question, record: &mut Record<'_>) -> Answer {
+        // The bounds in flight come first: waiting for others is not part of this check's time.
+        let _in_flight = self.in_flight().await;
+        let outcome = match &self.how {
+            How::Sql(_) => Err(Fault::new(FaultKind::Unanswerable, "it is read by SQL, not asked over HTTP")),
+            How::Unanswerable(why) => Err(Fault::new(FaultKind::Unanswerable, why.clone())),
+            How::Ask(look) => self.read_all(look, question, record).await,
+        };
+        let secret = &self.endpoint.secret;
+        match outcome {
+            Ok(Answer::Complete { effects, seen_from }) => {
+                Answer::Complete { effects: secret.masked_effects(effects), seen_from }
+            }
+            Ok(Answer::Fault(fault)) | Err(fault) => {
+                Answer::Fault(Fault { detail: secret.masked(&fault.detail), ..fault })
+            }
+        }
     }
 
     async fn read_all(
@@ -257,8 +283,9 @@ impl HttpProvider {
         let time_max =
             || self.limits.request_max.min(span.deadline.saturating_duration_since(Instant::now()));
         self.endpoint.get_token(time_max()).await?;
-        let request = self.endpoint.request(planned, &self.headers)?;
         let (at, began) = (self.clock.now(), Instant::now());
+        let request = self.endpoint.request(planned, &self.headers, at)?;
+        let sent = if record.is_watched() { shown_headers(&request) } else { Vec::new() };
         let left = span.deadline.saturating_duration_since(began);
         let time_max = time_max();
         let mut tried =
@@ -277,6 +304,7 @@ impl HttpProvider {
             self.endpoint.forget_token();
         }
         record.tried(at, began, &tried);
+        record.watch(planned, sent, began, &tried);
         Ok(tried)
     }
 
@@ -326,23 +354,8 @@ impl Provider for HttpProvider {
     }
 
     async fn ask(&self, question: &Question) -> Told {
-        let endpoint = &self.endpoint;
-        // The bounds in flight come first: waiting for others is not part of this check's time.
-        let _in_flight = self.in_flight().await;
-        let mut record = Record::new(&endpoint.secret, &question.mask, self.limits.bodies_kept_bytes_max);
-        let outcome = match &self.how {
-            How::Unanswerable(why) => Err(Fault::new(FaultKind::Unanswerable, why.clone())),
-            How::Ask(look) => self.read_all(look, question, &mut record).await,
-        };
-        let secret = &endpoint.secret;
-        let answer = match outcome {
-            Ok(Answer::Complete { effects, seen_from }) => {
-                Answer::Complete { effects: secret.masked_effects(effects), seen_from }
-            }
-            Ok(Answer::Fault(fault)) | Err(fault) => {
-                Answer::Fault(Fault { detail: secret.masked(&fault.detail), ..fault })
-            }
-        };
+        let mut record = self.new_record(question);
+        let answer = self.answer(question, &mut record).await;
         Told {
             answer,
             evidence: record.finish(&self.facts.name, Some(&question.reference), self.clock.now()),
@@ -353,6 +366,16 @@ impl Provider for HttpProvider {
         let Some(listing) = &self.listing else { return Listed::not_listed(&self.facts.name) };
         self.list_whole(listing, window).await
     }
+}
+
+/// The headers of a request, those hidden that prove who asks.
+fn shown_headers(request: &reqwest::Request) -> Vec<(String, String)> {
+    let shown = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
+        let is_hidden = value.is_sensitive() || crate::domain::mask::is_secret_name(name.as_str());
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        (name.to_string(), if is_hidden { crate::domain::mask::MASK.to_owned() } else { value })
+    };
+    request.headers().iter().map(shown).collect()
 }
 
 fn clocks(preset: Clocks, otherwise: &OperationSettings) -> Clocks {

@@ -1,6 +1,7 @@
 //! The record of one check while it is made: becomes the evidence.
 
 use crate::adapters::http::client::Tried;
+use crate::adapters::http::extract::Reply;
 use crate::adapters::http::request::Planned;
 use crate::adapters::http::secret::SecretKeeper;
 use crate::domain::cell::hex;
@@ -24,6 +25,23 @@ pub struct Record<'check> {
     began: Instant,
     asked: Vec<Asked>,
     bodies: Vec<Arc<str>>,
+    /// Everything as it came, where a person watches; `None` where nobody does.
+    watched: Option<Vec<Watched>>,
+}
+
+/// One try of a request, as a person watches it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    /// The request as it was planned.
+    pub planned: Planned,
+    /// The headers that were sent, what proves who asks hidden.
+    pub headers: Vec<(String, String)>,
+    /// What came; status zero when nothing did.
+    pub reply: Reply,
+    /// Why it is not a whole answer.
+    pub fault: Option<Fault>,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
 }
 
 impl<'check> Record<'check> {
@@ -36,7 +54,36 @@ impl<'check> Record<'check> {
             began: Instant::now(),
             asked: Vec::new(),
             bodies: Vec::new(),
+            watched: None,
         }
+    }
+
+    /// The same, and keeps everything as it comes.
+    pub fn watching(self) -> Self {
+        Self { watched: Some(Vec::new()), ..self }
+    }
+
+    /// Takes out what was watched.
+    pub fn take_watched(&mut self) -> Vec<Watched> {
+        self.watched.take().unwrap_or_default()
+    }
+
+    /// Notes a try as it was sent, where somebody watches.
+    pub fn watch(
+        &mut self,
+        planned: &Planned,
+        headers: Vec<(String, String)>,
+        began: Instant,
+        tried: &Tried,
+    ) {
+        let Some(watched) = &mut self.watched else { return };
+        let (reply, fault) = (tried.reply.clone(), tried.fault.clone());
+        watched.push(Watched { planned: planned.clone(), headers, reply, fault, took_ms: ms_since(began) });
+    }
+
+    /// Whether somebody watches.
+    pub fn is_watched(&self) -> bool {
+        self.watched.is_some()
     }
 
     /// Notes a request that is about to be tried.

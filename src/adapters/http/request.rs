@@ -63,7 +63,7 @@ pub fn confirming(
     vars: &Fields,
 ) -> Result<Planned, Fault> {
     let fields = fields_of(question, vars);
-    let mut url = address(base, &confirm.path, &fields)?;
+    let mut url = address(base, &confirm.path, false, &fields)?;
     let query = rendered(&confirm.query, &fields)?;
     if !query.is_empty() {
         url.query_pairs_mut().extend_pairs(&query);
@@ -108,7 +108,7 @@ fn made(
     if from.is_some() {
         query.extend(rendered(&template.window, &fields)?);
     }
-    let mut url = address(base, &template.path, &fields)?;
+    let mut url = address(base, &template.path, template.path_keeps_slashes, &fields)?;
     if let PageStep::PageNumber { parameter, first } = &look.paging.step
         && !parameter.in_body
     {
@@ -210,7 +210,8 @@ fn tell_window(fields: &mut Fields, from: Option<DateTime<Utc>>, now: DateTime<U
     tell("until", now + UNTIL_MARGIN);
 }
 
-fn rendered(
+/// Templates filled in; none may become empty.
+pub(super) fn rendered(
     templates: &BTreeMap<String, Template>,
     fields: &Fields,
 ) -> Result<BTreeMap<String, String>, Fault> {
@@ -226,19 +227,28 @@ fn filled(template: &Template, fields: &Fields) -> Result<String, Fault> {
     Ok(text)
 }
 
-fn address(base: &Url, path: &[Template], fields: &Fields) -> Result<Url, Fault> {
+/// The address below a base, made of segments.
+pub(super) fn address(
+    base: &Url,
+    path: &[Template],
+    keeps_slashes: bool,
+    fields: &Fields,
+) -> Result<Url, Fault> {
     let mut url = base.clone();
     {
         let mut segments =
             url.path_segments_mut().map_err(|()| no_question("the base address has no path".to_owned()))?;
         segments.pop_if_empty();
         for template in path {
-            let segment = filled(template, fields)?;
-            // An address library drops dots, and the address would be that of the list.
-            if matches!(segment.as_str(), "." | "..") || segment.contains(['\t', '\n', '\r']) {
-                return Err(no_question("the reference cannot stand in an address".to_owned()));
+            let filled = filled(template, fields)?;
+            let parts: Vec<&str> = if keeps_slashes { filled.split('/').collect() } else { vec![&filled] };
+            for segment in parts {
+                // An address library drops dots, and the address would be that of the list.
+                if matches!(segment, "." | "..") || segment.contains(['\t', '\n', '\r']) {
+                    return Err(no_question("the reference cannot stand in an address".to_owned()));
+                }
+                segments.push(segment);
             }
-            segments.push(&segment);
         }
     }
     Ok(url)

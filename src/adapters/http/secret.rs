@@ -53,9 +53,17 @@ impl SecretKeeper {
         Ok(secret)
     }
 
-    /// Hides this text too from now on: a token that was given for the secret.
+    /// Reads the secret anew at the next question: it is one that ends.
+    pub fn forget(&self) {
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Hides this text too from now on: a token that was given for the secret, or a part of it.
     pub fn hide_too(&self, token: SecretString) {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if given.iter().any(|known| known.expose_secret() == token.expose_secret()) {
+            return;
+        }
         if given.len() >= GIVEN_MAX {
             given.remove(0);
         }
@@ -131,6 +139,9 @@ impl SecretKeeper {
             return Err(fault("the configuration names no secret for this provider".to_owned()));
         };
         let secret = crate::adapters::secret::read(place, &self.environment).map_err(fault)?;
+        // Programs print JSON on several lines.
+        let is_json = secret.starts_with('{') && secret.trim_end().ends_with('}');
+        let secret = if is_json { secret.replace(['\n', '\r', '\t'], " ") } else { secret };
         if secret.bytes().any(|byte| !(b' '..=b'~').contains(&byte)) {
             return Err(fault(format!("the secret in {place} has characters that no header can carry")));
         }

@@ -1,25 +1,25 @@
 //! Escalations as one declared POST, sent once.
 
 use crate::adapters::http::client::{self, Tried, Way, exchange};
+use crate::adapters::http::notice::{self, BODY_BYTES_MAX};
 use crate::adapters::http::secret::SecretKeeper;
 use crate::adapters::secret::Environment;
 use crate::domain::cell::hex;
-use crate::domain::text::{clean_cut, escape_bytes};
-use crate::ports::escalation::{Escalation, Notice};
-use crate::preset::template::Fields;
+use crate::domain::mask::{MASK, is_secret_name};
+use crate::ports::escalation::{Escalation, Notice, ShownRequest};
+use crate::ports::source::{Examined, Health};
+use crate::preset::template::{Fields, Template};
 use crate::preset::webhook::WebhookSettings;
 use async_trait::async_trait;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Request};
 use secrecy::ExposeSecret;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-/// The most bytes of the receiver's answer that are read.
-const BODY_BYTES_MAX: usize = 16 * 1024;
 /// The longest key that a header carries as it is; the shortest limit met in the field.
 const KEY_CHARS_MAX: usize = 255;
-const SHOWN_CHARS_MAX: usize = 200;
 
 /// A webhook behind the port.
 pub struct Webhook {
@@ -48,15 +48,20 @@ impl Webhook {
         Ok(Self { client: client::build(&base, way), settings, secret })
     }
 
+    fn body(&self, notice: &Notice, fields: &Fields) -> Result<Value, String> {
+        match &self.settings.body {
+            Some(body) => body.render(fields),
+            None => {
+                serde_json::to_value(notice).map_err(|fault| format!("the notice cannot be written: {fault}"))
+            }
+        }
+    }
+
     fn request(&self, client: &Client, notice: &Notice) -> Result<Request, String> {
         let fields = self.fields(notice)?;
         let rendered = self.settings.url.render(&fields)?;
         let url = Url::parse(&rendered).map_err(|fault| format!("its address is wrong: {fault}"))?;
-        let body = match &self.settings.body {
-            Some(body) => body.render(&fields)?,
-            None => serde_json::to_value(notice)
-                .map_err(|fault| format!("the notice cannot be written: {fault}"))?,
-        };
+        let body = self.body(notice, &fields)?;
         let mut builder = client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_string());
         for (name, template) in &self.settings.headers {
             let value = HeaderValue::from_str(&template.render(&fields)?)
@@ -68,22 +73,7 @@ impl Webhook {
     }
 
     fn fields(&self, notice: &Notice) -> Result<Fields, String> {
-        let texts = [
-            ("dedup_key", notice.dedup_key.clone()),
-            ("source", notice.source.clone()),
-            ("key", notice.key.clone()),
-            ("kind", notice.kind.clone()),
-            ("status", notice.status.clone()),
-            ("finding", notice.finding.clone()),
-            ("verdict", notice.verdict.clone()),
-            ("effect_ids", notice.effect_ids.join(", ")),
-            ("operator", notice.operator.clone()),
-            ("reason", notice.reason.clone()),
-            ("audit", notice.audit.to_string()),
-            ("summary", summary(notice)),
-        ];
-        let mut fields: Fields =
-            texts.into_iter().map(|(name, text)| (name.to_owned(), text.into())).collect();
+        let mut fields = notice::fields(notice);
         if self.settings.secret.is_some() {
             let secret = self.secret.secret().map_err(|fault| fault.detail)?;
             fields.insert("secret".to_owned(), secret.expose_secret().into());
@@ -92,24 +82,9 @@ impl Webhook {
     }
 
     fn outcome(&self, tried: &Tried) -> Result<String, String> {
-        let status = tried.reply.status;
-        let said = || {
-            let text = self.secret.masked(&escape_bytes(&tried.reply.body));
-            let shown = clean_cut(text.trim(), SHOWN_CHARS_MAX);
-            if shown.is_empty() { String::new() } else { format!(" ({shown})") }
-        };
-        let not = "it was not taken";
-        let maybe = "it may have arrived";
-        match (status, &tried.fault) {
-            (200..=299, _) => Ok(format!("the webhook answered {status}")),
-            (300..=399, _) => Err(format!("the webhook answered {status}, pointing elsewhere; {not}")),
-            (408 | 409, _) => Err(format!("the webhook answered {status}{}; {maybe}", said())),
-            (400..=499, _) => Err(format!("the webhook answered {status}{}; {not}", said())),
-            (0, Some(fault)) if tried.never_left => {
-                Err(format!("{}; it surely did not arrive", self.secret.masked(&fault.detail)))
-            }
-            (0, Some(fault)) => Err(format!("{}; {maybe}", self.secret.masked(&fault.detail))),
-            (other, _) => Err(format!("the webhook answered {other}{}; {maybe}", said())),
+        match tried.reply.status {
+            status @ 200..=299 => Ok(format!("the webhook answered {status}")),
+            _ => Err(notice::not_taken("the webhook", tried, &self.secret)),
         }
     }
 }
@@ -120,6 +95,50 @@ impl Escalation for Webhook {
         self.settings.place()
     }
 
+    async fn examine(&self) -> Examined {
+        let secret = match self.settings.secret {
+            Some(_) => self.secret.secret().map(drop).map_err(|fault| fault.detail),
+            None => Ok(()),
+        };
+        let (health, finding) = match secret.and(self.client.as_ref().map(drop).map_err(Clone::clone)) {
+            Ok(()) => (
+                Health::Doubtful,
+                format!(
+                    "{}: not tried, for an address that takes a POST tells nothing before one",
+                    self.place()
+                ),
+            ),
+            Err(sentence) => (
+                Health::Bad,
+                format!("{}: {}. Nothing could be sent.", self.place(), self.secret.masked(&sentence)),
+            ),
+        };
+        Examined { what: "target".to_owned(), health, finding }
+    }
+
+    fn shown(&self, notice: &Notice) -> Result<ShownRequest, String> {
+        // The secret itself is not needed to show where it stands.
+        let mut fields = notice::fields(notice);
+        fields.insert("secret".to_owned(), MASK.into());
+        let header = |(name, template): (&String, &Template)| {
+            let value = if is_secret_name(name) { MASK.to_owned() } else { template.render(&fields)? };
+            Ok((name.clone(), value))
+        };
+        let mut headers = self.settings.headers.iter().map(header).collect::<Result<Vec<_>, String>>()?;
+        headers.push((self.settings.dedup_header.clone(), header_key(&notice.dedup_key)));
+        Ok(ShownRequest {
+            method: "POST".to_owned(),
+            url: self.settings.url.render(&fields)?,
+            headers,
+            body: self.body(notice, &fields)?.to_string(),
+            asks_before: None,
+            repeat: format!(
+                "Harmless where the receiver knows the key in `{}` again; whether it does is not known here.",
+                self.settings.dedup_header
+            ),
+        })
+    }
+
     async fn send(&self, notice: &Notice) -> Result<String, String> {
         let not_sent = |sentence: String| format!("{}; nothing was sent", self.secret.masked(&sentence));
         let client = self.client.as_ref().map_err(|sentence| not_sent(sentence.clone()))?;
@@ -127,11 +146,6 @@ impl Escalation for Webhook {
         let tried = exchange(client, request, self.settings.request_max, BODY_BYTES_MAX).await;
         self.outcome(&tried)
     }
-}
-
-fn summary(notice: &Notice) -> String {
-    let verdict = if notice.verdict.is_empty() { "not checked" } else { &notice.verdict };
-    clean_cut(&format!("{} {} is {}: {verdict}", notice.source, notice.key, notice.finding), SHOWN_CHARS_MAX)
 }
 
 fn header_name(name: &str) -> Result<HeaderName, String> {

@@ -3,11 +3,14 @@
 
 mod apply;
 mod connect;
+mod effects;
 mod examine;
 mod fault;
 mod look;
 mod query;
 mod value;
+
+pub use effects::MysqlEffects;
 
 use crate::adapters::sql::{self, Address, Known};
 use crate::domain::decision::Choice;

@@ -116,6 +116,11 @@ impl Place {
         Ok(Lent { client: Some(client), begin, idle: Arc::clone(&self.idle), tls: way.tls })
     }
 
+    /// Whether the address says in which schema tables are looked for.
+    pub(super) fn names_schema(&self) -> Result<bool, SourceFault> {
+        self.way().map(|way| way.schema.is_some())
+    }
+
     /// A transaction for one decision. Where the server or the role only reads by default, it does not ask for more.
     pub(super) async fn to_write(&self) -> Result<Writing, SourceFault> {
         let way = self.way()?;

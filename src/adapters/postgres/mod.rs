@@ -3,6 +3,7 @@
 
 mod apply;
 mod connect;
+mod effects;
 mod examine;
 mod fault;
 mod going;
@@ -11,6 +12,8 @@ mod passfile;
 mod query;
 mod tls;
 mod value;
+
+pub use effects::PostgresEffects;
 
 use crate::adapters::sql::{self, Address, Known};
 use crate::domain::decision::Choice;

@@ -4,7 +4,7 @@
 use super::spell::{Held, Sql};
 use crate::domain::moment::{TimeFormat, Zone};
 use crate::preset::source::{Engine, TimeColumn};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 /// A condition that holds only for rows whose time lies between the cutoff and now; `None` where SQL cannot tell.
 pub fn young_sql(
@@ -39,6 +39,52 @@ pub fn young_sql(
         }
         (Engine::Postgres | Engine::Mysql, _) => None,
     }
+}
+
+/// A condition that holds for every row that is not surely older than a moment: whatever the database cannot read as a time
+/// that is believed passes. `None` where SQL cannot tell at all. On a server it is written so that an index can be used.
+pub fn older_sql(
+    engine: Engine,
+    held: Held,
+    column: &str,
+    time: &TimeColumn,
+    from: DateTime<Utc>,
+) -> Option<String> {
+    // Naive times of another zone are up to so much off; a little more, because columns round.
+    let from = from - if time.zone == Zone::Utc { TimeDelta::seconds(1) } else { TimeDelta::days(1) };
+    match (engine, held) {
+        (Engine::Sqlite, _) => {
+            let (first, from) = (first_believed()?, from);
+            let old = young_in_sqlite(column, time.format, first, from)?;
+            Some(format!("NOT {old}"))
+        }
+        (Engine::Postgres, Held::Moment | Held::NaiveMoment) if time.format == TimeFormat::Iso => {
+            let (of, zone) = if held == Held::Moment { ("timestamptz", "+00") } else { ("timestamp", "") };
+            let spelled = |at: DateTime<Utc>| {
+                format!("{of} '{}{zone}'", at.naive_utc().format("%Y-%m-%d %H:%M:%S%.6f"))
+            };
+            Some(not_older(column, &spelled(from), &spelled(first_believed()?)))
+        }
+        (Engine::Mysql, Held::Moment | Held::NaiveMoment) if time.format == TimeFormat::Iso => {
+            let spelled = |at: DateTime<Utc>| format!("'{}'", at.naive_utc().format("%Y-%m-%d %H:%M:%S%.6f"));
+            Some(not_older(column, &spelled(from), &spelled(first_believed()?)))
+        }
+        (Engine::Postgres | Engine::Mysql, Held::Integer) => {
+            let per_second = time.format.units_per_second()?;
+            let units = |at: DateTime<Utc>| (i128::from(at.timestamp()) * i128::from(per_second)).to_string();
+            Some(not_older(column, &units(from), &units(first_believed()?)))
+        }
+        (Engine::Postgres | Engine::Mysql, _) => None,
+    }
+}
+
+fn not_older(column: &str, from: &str, first_believed: &str) -> String {
+    format!("({column} >= {from} OR {column} < {first_believed} OR {column} IS NULL)")
+}
+
+/// What lies before it is no time that [`crate::domain::moment::read`] believes, but garbage or another unit.
+fn first_believed() -> Option<DateTime<Utc>> {
+    chrono::NaiveDate::from_ymd_opt(1990, 1, 2)?.and_hms_opt(0, 0, 0).map(|at| at.and_utc())
 }
 
 /// SQLite's values tell for themselves what they are, so each is asked.

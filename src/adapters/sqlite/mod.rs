@@ -3,12 +3,14 @@
 mod apply;
 mod cells;
 mod detect;
+mod effects;
 mod examine;
 mod fault;
 mod open;
 mod query;
 
 pub use detect::tables_of;
+pub use effects::SqliteEffects;
 
 use crate::adapters::sql::Known;
 use crate::domain::decision::Choice;

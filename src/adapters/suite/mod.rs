@@ -5,6 +5,7 @@ mod apply;
 mod bench;
 mod cancel;
 mod decisions_table;
+mod effects;
 mod faults;
 mod keys;
 mod large;

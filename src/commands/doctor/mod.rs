@@ -1,5 +1,6 @@
 //! `unstuck doctor`: every source, provider, permission, clock and preset, each with a clear line.
 
+mod asking;
 mod trial;
 
 use super::arguments::{Common, Doctor};
@@ -31,6 +32,9 @@ struct Line<'a> {
 
 /// Looks at everything and prints a line each.
 pub(super) async fn run(common: &Common, arguments: &Doctor) -> Result<Exit, Failure> {
+    if let (Some(provider), Some(reference)) = (&arguments.provider, &arguments.reference) {
+        return asking::run(common, arguments, provider, reference).await;
+    }
     let settings = match &arguments.preset {
         Some(file) => trial::settings(common, file).await?,
         None => session::settings(common).await?,
@@ -87,12 +91,20 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
             Some(canary) => find_canary(&**provider, canary).await,
             None => None,
         };
+        let examined = provider.examine().await;
+        let asked = if examined.is_empty() { vec![ask(&**provider).await] } else { examined };
         // An absence that a canary does not confirm is no answer, and that was said already.
         let lines = match line {
             Some(line) if line.health != Health::Good => vec![line],
-            line => [vec![ask(&**provider).await], line.into_iter().collect()].concat(),
+            line => [asked, line.into_iter().collect()].concat(),
         };
         print(&format!("provider {name}"), lines)?;
+    }
+    if let Some(escalation) = &desk.escalation {
+        print("escalation", vec![escalation.examine().await])?;
+    }
+    for (name, escalation) in &desk.escalations {
+        print(&format!("escalation {name}"), vec![escalation.examine().await])?;
     }
     print("kinds", kinds(desk))?;
     print("audit", vec![audit(desk, &settings.audit).await, audit_key(settings.audit_key.as_deref())])?;

@@ -114,7 +114,12 @@ fn asked(evidence: &Evidence, lines: &mut Lines) {
     for request in &evidence.asked {
         lines.fact("request", &format!("{} {}", clean_cut(&request.method, 8), shown::line(&request.url)));
         for one in &request.tries {
-            let status = one.status.map_or_else(|| "no answer".to_owned(), |status| format!("HTTP {status}"));
+            let status = match (one.status, one.fault) {
+                (Some(status), _) => format!("HTTP {status}"),
+                // A database has no statuses: its rows are the answer.
+                (None, None) => "answered".to_owned(),
+                (None, Some(_)) => "no answer".to_owned(),
+            };
             let detail =
                 one.detail.as_deref().map(|detail| format!(": {}", shown::line(detail))).unwrap_or_default();
             let size = words::size(one.body_bytes);

@@ -4,6 +4,8 @@ use chrono::{DateTime, Utc};
 use pretty_assertions::assert_eq;
 use rstest::rstest;
 
+mod clocks;
+
 const RISKS: [Risk; 3] = [Risk::Safe, Risk::CheckFirst, Risk::Financial];
 const FINDINGS: [FindingKind; 5] = [
     FindingKind::Stuck,

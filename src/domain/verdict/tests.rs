@@ -215,7 +215,7 @@ fn a_look_that_forgets_nothing_sees_every_attempt() {
 
 #[rstest]
 #[case::settled(once(3_600), &["Every page was read and nothing carries our reference; the last attempt was 1 h ago."])]
-#[case::unsettled(once(60), &["Nothing carries our reference yet, but the last attempt was only 1 min ago and an effect may take 10 min to show: look again in 9 min."])]
+#[case::unsettled(once(60), &["Nothing carries our reference yet, but the last attempt was only 1 min ago and an effect may take 10 min to show."])]
 #[case::too_old(once(172_800), &[NOTHING, "The attempt is 2 d old and the look-up sees only 1 d back."])]
 #[case::no_time(attempts(None, None), &[NOTHING, "When the last attempt was is not known, so an absence proves nothing."])]
 #[case::future(once(-60), &[NOTHING, "The last attempt lies in the future (2027-01-15T12:01:00Z): a clock is wrong."])]

@@ -4,10 +4,14 @@ mod effects;
 mod listing;
 mod paging;
 mod request;
+pub(super) mod send;
+mod sql;
 
 use super::file::{
     AuthFile, AuthKind, BasicSecret, FileType, LimitsFile, MethodFile, OperationFile, PresetFile,
+    StatusesFile,
 };
+use super::sql::SQL_PACE_PER_SECOND;
 use super::{
     Absence, Auth, BodyTest, Confirm, How, IN_FLIGHT_MAX, ItemsPlace, Limits, LookUp, Lookback, Method, Must,
     Operation, PACE_PER_SECOND, PageStep, Place, ProviderPreset, ProviderSettings, ReferencePlace,
@@ -90,7 +94,8 @@ pub(super) fn preset(file: &PresetFile) -> Result<ProviderPreset, String> {
     if file.operations.is_empty() {
         return Err(at.wrong("operations", "there is none"));
     }
-    let auth = auth(at, file.auth.as_ref())?;
+    let is_sql = file.operations.values().any(|operation| operation.sql.is_some());
+    let auth = if is_sql { no_http(at, file)? } else { auth(at, file.auth.as_ref())? };
     let mut operations = BTreeMap::new();
     for (operation_name, operation_file) in &file.operations {
         let at = At { operation: Some(operation_name), ..at };
@@ -106,13 +111,37 @@ pub(super) fn preset(file: &PresetFile) -> Result<ProviderPreset, String> {
         auth,
         headers: request::headers(at, &file.headers)?,
         variables: file.variables.clone(),
+        optional_variables: file.optional_variables.clone(),
         limits: limits(at, &file.limits)?,
-        pace_per_second: at.pace(file.pace_per_second)?.unwrap_or(PACE_PER_SECOND),
+        pace_per_second: at.pace(file.pace_per_second)?.unwrap_or(if is_sql {
+            SQL_PACE_PER_SECOND
+        } else {
+            PACE_PER_SECOND
+        }),
         in_flight_max: at.at_least_one("in_flight_max", file.in_flight_max)?.unwrap_or(IN_FLIGHT_MAX),
         operations,
         name: file.name.as_str().into(),
     };
     Ok(preset)
+}
+
+/// A database is asked as its address says, and not also over HTTP.
+fn no_http(at: At<'_>, file: &PresetFile) -> Result<Auth, String> {
+    let asks_over_http =
+        |operation: &&OperationFile| operation.sql.is_none() && operation.unanswerable.is_none();
+    if file.operations.values().find(asks_over_http).is_some() {
+        return Err(at.wrong("operations", "some are read by SQL and some asked over HTTP: make two presets"));
+    }
+    let told = [
+        ("auth", file.auth.is_some()),
+        ("base_url", file.base_url.is_some()),
+        ("headers", !file.headers.is_empty()),
+        ("variables", !file.variables.is_empty() || !file.optional_variables.is_empty()),
+    ];
+    match told.into_iter().find(|(_, is_told)| *is_told) {
+        Some((field, _)) => Err(at.wrong(field, "it does not go with what is read by SQL")),
+        None => Ok(Auth::None),
+    }
 }
 
 fn name(at: At<'_>, field: &str, text: &str) -> Result<(), String> {
@@ -146,7 +175,15 @@ fn auth(at: At<'_>, file: Option<&AuthFile>) -> Result<Auth, String> {
         unused("auth.token_url", file.token_url.is_some())?;
         unused("auth.scope", file.scope.is_some())?;
     }
+    if file.kind != AuthKind::AwsSigv4 {
+        unused("auth.service", file.service.is_some())?;
+        unused("auth.region", file.region.is_some())?;
+    }
     match file.kind {
+        AuthKind::AwsSigv4 => Ok(Auth::AwsSigV4 {
+            service: at.needed("auth.service", file.service.clone())?,
+            region: at.template("auth.region", file.region.as_deref().unwrap_or_default())?,
+        }),
         AuthKind::ClientCredentials => Ok(Auth::ClientCredentials {
             token_url: at
                 .template("auth.token_url", at.needed("auth.token_url", file.token_url.as_deref())?)?,
@@ -198,8 +235,11 @@ fn limits(at: At<'_>, file: &LimitsFile) -> Result<Limits, String> {
 fn operation(at: At<'_>, name: &str, file: &OperationFile) -> Result<Operation, String> {
     let key_ttl = file.key_ttl.as_deref().map(|text| at.duration("key_ttl", text)).transpose()?;
     let (how, settle, lookback) = if let Some(why) = &file.unanswerable {
-        let asks =
-            file.path.is_some() || file.effects.is_some() || file.paging.is_some() || file.listing.is_some();
+        let asks = file.path.is_some()
+            || file.effects.is_some()
+            || file.paging.is_some()
+            || file.listing.is_some()
+            || file.sql.is_some();
         if why.trim().is_empty() || asks {
             return Err(
                 at.wrong("unanswerable", "it says why nobody can be asked, and nothing says how to ask")
@@ -210,7 +250,11 @@ fn operation(at: At<'_>, name: &str, file: &OperationFile) -> Result<Operation, 
         let settle = at.duration("settle", at.needed("settle", file.settle.as_deref())?)?;
         let lookback = Lookback::parse(at.needed("lookback", file.lookback.as_deref())?)
             .map_err(|sentence| at.wrong("lookback", format!("{sentence}, or \"unlimited\"")))?;
-        (How::Ask(Box::new(look_up(at, file)?)), settle, lookback)
+        let how = match &file.sql {
+            Some(own) => How::Sql(Box::new(sql::sql(at, file, own)?)),
+            None => How::Ask(Box::new(look_up(at, file)?)),
+        };
+        (how, settle, lookback)
     };
     Ok(Operation {
         title: file.title.clone().unwrap_or_else(|| name.to_owned()),
@@ -323,7 +367,11 @@ fn tests(at: At<'_>, field: &str, files: &[super::file::TestFile]) -> Result<Vec
 }
 
 fn statuses(at: At<'_>, file: &OperationFile) -> Result<BTreeMap<String, EffectState>, String> {
-    let lists = at.needed("statuses", file.statuses.as_ref())?;
+    states_of(at, file.statuses.as_ref())
+}
+
+fn states_of(at: At<'_>, file: Option<&StatusesFile>) -> Result<BTreeMap<String, EffectState>, String> {
+    let lists = at.needed("statuses", file)?;
     let mut states = BTreeMap::new();
     for (list, state) in [
         (&lists.happened, EffectState::Happened),

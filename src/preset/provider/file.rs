@@ -1,5 +1,6 @@
 //! What a provider preset's file may say. Everything optional that can be; unknown keys are refused.
 
+use crate::domain::moment::TimeFormat;
 use crate::domain::money::Unit;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ pub(super) struct PresetFile {
     #[serde(default)]
     pub variables: BTreeMap<String, String>,
     #[serde(default)]
+    pub optional_variables: BTreeMap<String, String>,
+    #[serde(default)]
     pub limits: LimitsFile,
     pub pace_per_second: Option<f64>,
     pub in_flight_max: Option<usize>,
@@ -50,6 +53,8 @@ pub(super) struct AuthFile {
     pub prefix: Option<String>,
     pub token_url: Option<String>,
     pub scope: Option<String>,
+    pub service: Option<String>,
+    pub region: Option<String>,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +65,7 @@ pub(super) enum AuthKind {
     Basic,
     Header,
     ClientCredentials,
+    AwsSigv4,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +104,8 @@ pub(super) struct OperationFile {
     pub read_only_reason: Option<String>,
     pub path: Option<String>,
     #[serde(default)]
+    pub path_keeps_slashes: bool,
+    #[serde(default)]
     pub query: BTreeMap<String, String>,
     #[serde(default)]
     pub window: BTreeMap<String, String>,
@@ -115,6 +123,29 @@ pub(super) struct OperationFile {
     pub statuses: Option<StatusesFile>,
     pub paging: Option<PagingFile>,
     pub listing: Option<ListingFile>,
+    pub sql: Option<SqlFile>,
+}
+
+/// Where effects are read by SQL.
+#[derive(Debug, Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SqlFile {
+    pub schema: Option<String>,
+    pub table: Option<String>,
+    pub select: Option<String>,
+    pub id: String,
+    pub reference: String,
+    pub reference_chars_max: Option<usize>,
+    pub status: Option<String>,
+    pub status_fixed: Option<String>,
+    pub amount: Option<String>,
+    pub unit: Option<Unit>,
+    pub currency: Option<String>,
+    pub currency_fixed: Option<String>,
+    pub time: Option<String>,
+    pub time_format: Option<TimeFormat>,
+    pub time_zone: Option<String>,
+    pub link: Option<String>,
 }
 
 /// What must answer before a 404 is an absence.

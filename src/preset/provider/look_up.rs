@@ -63,6 +63,8 @@ pub struct RequestTemplate {
     pub method: Method,
     /// The path below the base address, segment by segment: a value can never add a segment of its own.
     pub path: Vec<Template>,
+    /// Whether a slash in a value parts segments, as in a key of S3: then a value may add segments, but none made of dots.
+    pub path_keeps_slashes: bool,
     /// The query's parameters.
     pub query: BTreeMap<String, Template>,
     /// Parameters that are sent only when the window's start is known.

@@ -7,6 +7,7 @@ use pretty_assertions::assert_eq;
 use rstest::rstest;
 
 mod listing;
+mod sql;
 
 fn ledger() -> ProviderPreset {
     ProviderPreset::parse(built_in_text("ledger").unwrap()).unwrap()
@@ -15,6 +16,7 @@ fn ledger() -> ProviderPreset {
 fn look_up<'preset>(preset: &'preset ProviderPreset, operation: &str) -> &'preset LookUp {
     match &preset.operations[operation].how {
         How::Ask(look) => look,
+        How::Sql(_) => panic!("it is read by SQL"),
         How::Unanswerable(why) => panic!("{why}"),
     }
 }

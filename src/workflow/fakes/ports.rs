@@ -11,12 +11,12 @@ use crate::domain::moment::stamp;
 use crate::domain::plan::ListingFacts;
 use crate::domain::proposal::IdEnding;
 use crate::ports::clock::Clock;
-use crate::ports::escalation::{Escalation, Notice};
+use crate::ports::escalation::{Escalation, Notice, ShownRequest};
 use crate::ports::provider::{Listed, Provider, ProviderFacts, Question, Told, Window};
 use crate::ports::record::{Once, Record, RecordFault};
 use crate::ports::source::{
-    Applied, Change, Cursor, Examined, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading, Rows,
-    Source, SourceFacts, SourceFault, SourceFaultKind, Unsupported, Wanted,
+    Applied, Change, Cursor, Examined, Health, LateWriter, Leaves, Page, Payload, PlannedStatement, Reading,
+    Rows, Source, SourceFacts, SourceFault, SourceFaultKind, Unsupported, Wanted,
 };
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -504,6 +504,21 @@ pub(super) struct FakeEscalation {
 impl Escalation for FakeEscalation {
     fn place(&self) -> String {
         "the second line".to_owned()
+    }
+
+    async fn examine(&self) -> Examined {
+        Examined { what: "answer".to_owned(), health: Health::Good, finding: "it answers".to_owned() }
+    }
+
+    fn shown(&self, notice: &Notice) -> Result<ShownRequest, String> {
+        Ok(ShownRequest {
+            method: "POST".to_owned(),
+            url: "https://second.line".to_owned(),
+            headers: Vec::new(),
+            body: notice.dedup_key.clone(),
+            asks_before: None,
+            repeat: "it is known".to_owned(),
+        })
     }
 
     async fn send(&self, notice: &Notice) -> Result<String, String> {

@@ -94,13 +94,13 @@ fn known_json(desk: &Desk, draft: &Draft, seen: &Row, grounds: &Grounds) -> Valu
         "preset": &*source.preset,
         "late_writer": source.late_writer.as_str(),
         "statements": masked_statements(desk, statements),
-        "escalates_to": escalation_place(desk, draft.choice),
+        "escalates_to": escalation_place(desk, &found.finding.item.kind, draft.choice),
     })
 }
 
-fn escalation_place(desk: &Desk, choice: Choice) -> Option<String> {
+fn escalation_place(desk: &Desk, kind: &str, choice: Choice) -> Option<String> {
     match choice {
-        Choice::Escalate => desk.escalation.as_ref().map(|escalation| escalation.place()),
+        Choice::Escalate => desk.escalation_of(kind).map(|escalation| escalation.place()),
         Choice::MarkDone | Choice::Retry => None,
     }
 }

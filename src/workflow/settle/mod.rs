@@ -11,14 +11,16 @@
 
 pub mod approve;
 pub(crate) mod entries;
+mod notice;
 pub mod propose;
 mod write;
 
 use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permitted, Reason, Ruling};
-use crate::domain::finding::why_live;
+use crate::domain::finding::{Finding, why_live};
 use crate::domain::item::{Item, ItemKey, Row};
 use crate::domain::permission::{Permission, permission};
 use crate::domain::verdict::Verdict;
+use crate::ports::escalation::ShownRequest;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Change, LateWriter, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::{Checked, check};
@@ -167,13 +169,36 @@ pub async fn prepare(
         statements,
         late_writer: source.facts().late_writer,
         escalates_to: (choice == Choice::Escalate)
-            .then(|| desk.escalation.as_ref().map(|escalation| escalation.place()))
+            .then(|| desk.escalation_of(&opened.found.finding.item.kind).map(|escalation| escalation.place()))
             .flatten(),
         found: opened.found,
         row: opened.row,
         checked,
     }))
 }
+
+/// The request that an escalation would send; `None` where it goes on the record alone.
+///
+/// The number of its audit entry is not known before.
+pub fn shown_escalation(
+    desk: &Desk,
+    prepared: &Prepared,
+    reason: &Reason,
+) -> Option<Result<ShownRequest, String>> {
+    let escalation = desk.escalation_of(&prepared.found.finding.item.kind)?;
+    let entry = NOT_YET_ON_RECORD;
+    Some(escalation.shown(&notice::notice(
+        desk,
+        &prepared.found,
+        &prepared.checked,
+        &prepared.row,
+        reason,
+        entry,
+    )))
+}
+
+/// What stands for the number of an audit entry that is not there yet.
+const NOT_YET_ON_RECORD: i64 = 0;
 
 /// Whether a check is no older than the item's policy allows.
 pub fn is_fresh(desk: &Desk, found: &Found, checked: &Checked) -> bool {
@@ -447,7 +472,13 @@ pub async fn look_up(desk: &Desk, source_name: &str, key: &str) -> Result<Option
     let clock_gap = reading.source_now - desk.clock.now();
     let sorted = sort_out(desk, reading.item.clone(), reading.source_now);
     let is_finding = sorted.is_some();
-    let finding = sorted.unwrap_or_else(|| asked_about(desk, reading.item, reading.source_now));
+    let finding = sorted.unwrap_or_else(|| {
+        let live =
+            why_live(&reading.item, desk.kind(&reading.item.kind).policy.stuck_after, reading.source_now);
+        let told = reading.item.oddities.iter().cloned().chain(live.map(|why| format!("It {why}.")));
+        let notes = told.collect();
+        Finding { notes, ..asked_about(reading.item, reading.source_now) }
+    });
     let found =
         complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?;
     Ok(Some((found, is_finding)))

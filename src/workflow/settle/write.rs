@@ -1,19 +1,18 @@
 //! The part of a decision that touches something: from the intent to the outcome, without a way out between.
 
 use super::entries::{self, Receipted};
+use super::notice::notice;
 use super::{Decided, OrderFault};
 use crate::domain::audit::Entry;
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
 use crate::domain::proposal::{Closed, Closing};
-use crate::ports::escalation::Notice;
 use crate::ports::record::Once;
 use crate::ports::source::{Applied, Change, Payload, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::Checked;
 use crate::workflow::desk::Desk;
 use crate::workflow::recover::{Seen, certain, compare, is_new, is_shared, read_row};
 use crate::workflow::scan::Found;
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// What a decision rests on and what it is going to write.
@@ -111,9 +110,11 @@ async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> (Outcome,
     let Grounds { found, checked, .. } = grounds;
     let mut note = None;
     if intended.draft().choice == Choice::Escalate
-        && let Some(escalation) = &desk.escalation
+        && let Some(escalation) = desk.escalation_of(&found.finding.item.kind)
     {
-        match escalation.send(&notice_of(intended, found, checked)).await {
+        let (reason, seen) = (&intended.draft().reason, intended.seen());
+        let notice = notice(desk, found, checked, seen, reason, intended.intent());
+        match escalation.send(&notice).await {
             Ok(answer) => note = Some(answer),
             Err(why) => {
                 return (Outcome::Failed { why: format!("the escalation was not taken: {why}") }, None);
@@ -216,29 +217,4 @@ async fn read_back(desk: &Desk, intended: &Intended, grounds: &Grounds, fault: &
             ),
         },
     }
-}
-
-fn notice_of(intended: &Intended, found: &Found, checked: &Checked) -> Notice {
-    let (draft, item) = (intended.draft(), &found.finding.item);
-    Notice {
-        dedup_key: dedup_key(intended),
-        source: item.source.to_string(),
-        key: item.key.as_str().to_owned(),
-        kind: item.kind.to_string(),
-        status: item.status.to_string(),
-        finding: found.finding.kind.as_str().to_owned(),
-        verdict: checked.verdict().as_str().to_owned(),
-        effect_ids: checked.judgement.effects.iter().map(|effect| effect.id.clone()).collect(),
-        operator: draft.operator.name.to_string(),
-        reason: draft.reason.as_str().to_owned(),
-        audit: intended.intent(),
-    }
-}
-
-/// The same for the same item in the same condition: whoever escalates it again repeats nothing.
-fn dedup_key(intended: &Intended) -> String {
-    let draft = intended.draft();
-    let row = intended.seen().to_json().to_string();
-    let text = format!("{}\n{}\n{row}", draft.source, draft.key.as_str());
-    format!("unstuck-{}", &crate::domain::cell::hex(&Sha256::digest(text.as_bytes()))[..32])
 }

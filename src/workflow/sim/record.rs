@@ -8,8 +8,9 @@ use super::truth::Arrived;
 use crate::domain::audit::{Entry, Event, NewEntry, Subject};
 use crate::domain::moment::stamp;
 use crate::domain::proposal::IdEnding;
-use crate::ports::escalation::{Escalation, Notice};
+use crate::ports::escalation::{Escalation, Notice, ShownRequest};
 use crate::ports::record::{Once, Record, RecordFault};
+use crate::ports::source::{Examined, Health};
 use crate::workflow::fakes::now;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -194,6 +195,21 @@ pub(super) struct SimEscalation(pub Process);
 impl Escalation for SimEscalation {
     fn place(&self) -> String {
         "the second line".to_owned()
+    }
+
+    async fn examine(&self) -> Examined {
+        Examined { what: "answer".to_owned(), health: Health::Good, finding: "it answers".to_owned() }
+    }
+
+    fn shown(&self, notice: &Notice) -> Result<ShownRequest, String> {
+        Ok(ShownRequest {
+            method: "POST".to_owned(),
+            url: "https://second.line".to_owned(),
+            headers: Vec::new(),
+            body: notice.dedup_key.clone(),
+            asks_before: None,
+            repeat: "it is known".to_owned(),
+        })
     }
 
     async fn send(&self, notice: &Notice) -> Result<String, String> {

@@ -220,6 +220,7 @@ pub(super) fn desk(sim: &Shared, world: &World, kind: &Arc<Kind>, process: &Proc
         other_kinds: Arc::clone(kind),
         providers: BTreeMap::from([(check, Arc::new(provider) as _)]),
         record: Ok(Arc::new(SimRecord(process.clone()))),
+        escalations: BTreeMap::new(),
         escalation: escalates.then(|| Arc::new(SimEscalation(process.clone())) as _),
         clock: Arc::new(process.clone()),
         operator: operator(process),

@@ -64,7 +64,7 @@ fn case_20_a_key_that_is_still_worked_on_is_waited_for_and_when_to_look_again_is
         (&line["verdict"], &line["settled"], &line["advice"]),
         (&json!("not_found"), &json!(false), &json!("wait"))
     );
-    assert!(line["reasons"][0].as_str().unwrap().contains(": look again in 1 min"), "{line}");
+    assert!(line["reasons"].to_string().contains("Look again in 1 min"), "{line}");
     is_not_retried(&incident, "inv-20");
 }
 

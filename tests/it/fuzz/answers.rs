@@ -14,7 +14,7 @@ static LOOK_UPS: LazyLock<Vec<(String, LookUp)>> = LazyLock::new(|| {
     let preset = ProviderPreset::parse(PRESET).unwrap();
     let asked = preset.operations.into_iter().filter_map(|(name, operation)| match operation.how {
         How::Ask(look) => Some((name, *look)),
-        How::Unanswerable(_) => None,
+        How::Sql(_) | How::Unanswerable(_) => None,
     });
     asked.collect()
 });

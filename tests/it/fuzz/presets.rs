@@ -70,6 +70,7 @@ pub fn a_provider_preset_only_reads(input: &[u8]) -> Result<(), String> {
         must(settle >= chrono::TimeDelta::zero(), || format!("{name} settles before it happens: {settle}"))?;
         match &operation.how {
             How::Unanswerable(why) => must(!why.trim().is_empty(), || format!("{name}: no reason"))?,
+            How::Sql(look) => must(!look.statuses.is_empty(), || format!("{name} maps no status"))?,
             How::Ask(look) => {
                 if let Method::ReadOnlyPost(why) = &look.request.method {
                     must(!why.trim().is_empty(), || format!("{name} is a POST and does not say why"))?;
@@ -97,7 +98,7 @@ pub fn a_configuration_is_whole_or_told_in_a_line(input: &[u8]) -> Result<(), St
     for (name, kind) in &settings.kinds {
         must(kind.policy.stuck_after > chrono::TimeDelta::zero(), || format!("{name} is stuck at once"))?;
         let check = kind.policy.check.as_ref();
-        let is_known = check.is_none_or(|check| settings.providers.contains_key(&check.provider));
+        let is_known = check.is_none_or(|check| settings.provider_preset(&check.provider).is_some());
         must(is_known, || format!("{name} asks nobody that is configured: {check:?}"))?;
     }
     let mut names: Vec<&str> = settings.sources.iter().map(|source| source.name.as_str()).collect();

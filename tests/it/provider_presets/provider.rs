@@ -31,11 +31,11 @@ fn tried() -> DateTime<Utc> {
     now() - TimeDelta::hours(18)
 }
 
-struct FixedClock;
+struct FixedClock(DateTime<Utc>);
 
 impl Clock for FixedClock {
     fn now(&self) -> DateTime<Utc> {
-        now()
+        self.0
     }
 
     fn new_id(&self) -> Uuid {
@@ -73,7 +73,9 @@ impl Answer {
         if self.is_head {
             return template;
         }
-        template.set_body_string(self.document.to_string().replace("{base}", base))
+        // A body that was no JSON is left out of an example.
+        let body = if self.document.is_null() { String::new() } else { self.document.to_string() };
+        template.set_body_string(body.replace("{base}", base))
     }
 }
 
@@ -141,13 +143,23 @@ pub struct Stage {
 
 impl Stage {
     pub async fn new(preset: &ProviderPreset, operation: &str, variables: &BTreeMap<String, String>) -> Self {
+        let base_path = preset.base_url.as_ref().map_or("", |usual| usual.path());
+        Self::at(now(), preset, operation, base_path, variables).await
+    }
+
+    /// The same at another moment and below another path.
+    pub async fn at(
+        now: DateTime<Utc>,
+        preset: &ProviderPreset,
+        operation: &str,
+        base_path: &str,
+        variables: &BTreeMap<String, String>,
+    ) -> Self {
         let server = MockServer::builder().disable_request_recording().start().await;
         let script = Script::default();
         Mock::given(any()).respond_with(script.clone()).mount(&server).await;
         let mut base = Url::parse(&server.uri()).unwrap();
-        if let Some(usual) = &preset.base_url {
-            base.set_path(usual.path());
-        }
+        base.set_path(base_path);
         let mut settings = ProviderSettings::new(base);
         settings.secret = Some(SecretPlace::Env("SECRET".to_owned()));
         settings.variables.clone_from(variables);
@@ -159,7 +171,7 @@ impl Stage {
         let environment: unstuck::adapters::http::Environment = Arc::new(|_| Some(SECRET.to_owned()));
         let endpoint = Endpoint::build(&preset, &settings, environment).unwrap();
         let name = format!("{}.{operation}", preset.name);
-        let clock = Arc::new(FixedClock);
+        let clock = Arc::new(FixedClock(now));
         let provider =
             HttpProvider::build(&name, &preset, operation, &settings, Arc::new(endpoint), clock).unwrap();
         Self { script, provider, auth: preset.auth, _server: server }
@@ -172,20 +184,28 @@ impl Stage {
         fields: &BTreeMap<String, String>,
         answers: Vec<Answer>,
     ) -> (Told, Judgement, Vec<Asked>) {
+        let moments = (Some(tried()), Some(tried()), now());
+        self.ask_at(reference, fields, answers, moments).await
+    }
+
+    /// The same with its moments: where the window begins, when it was tried, and when it is asked.
+    pub async fn ask_at(
+        &self,
+        reference: &str,
+        fields: &BTreeMap<String, String>,
+        answers: Vec<Answer>,
+        (from, tried, now): (Option<DateTime<Utc>>, Option<DateTime<Utc>>, DateTime<Utc>),
+    ) -> (Told, Judgement, Vec<Asked>) {
         {
             let mut script = self.script.0.lock().unwrap();
             script.answers = answers;
             script.asked.clear();
         }
-        let question = Question {
-            reference: reference.to_owned(),
-            from: Some(tried()),
-            fields: fields.clone(),
-            mask: Arc::default(),
-        };
+        let question =
+            Question { reference: reference.to_owned(), from, fields: fields.clone(), mask: Arc::default() };
         let told = self.provider.ask(&question).await.answer;
-        let attempts = Attempts { first: Some(tried()), last: Some(tried()) };
-        let judgement = judge(told.clone(), self.provider.facts().clocks, attempts, None, now());
+        let attempts = Attempts { first: tried, last: tried };
+        let judgement = judge(told.clone(), self.provider.facts().clocks, attempts, None, now);
         (told, judgement, self.script.0.lock().unwrap().asked.clone())
     }
 
@@ -201,23 +221,39 @@ impl Stage {
         (listed, self.script.0.lock().unwrap().asked.clone())
     }
 
-    /// The header that proves who asks.
-    pub fn auth_header(&self) -> Option<String> {
-        match &self.auth {
-            Auth::None => None,
-            Auth::Header { name, .. } => Some(name.to_ascii_lowercase()),
-            _ => Some("authorization".to_owned()),
-        }
+    /// The headers that prove who asks, the one with the secret or its signature first.
+    pub fn auth_headers(&self) -> Vec<String> {
+        let names: &[&str] = match &self.auth {
+            Auth::None => &[],
+            Auth::Header { name, .. } => return vec![name.to_ascii_lowercase()],
+            Auth::AwsSigV4 { .. } => &["authorization", "x-amz-content-sha256", "x-amz-date"],
+            _ => &["authorization"],
+        };
+        names.iter().map(|name| (*name).to_owned()).collect()
     }
 
     /// Whether the header holds what the preset says, and a token was asked for once however much was asked with it.
     pub fn assert_who_asks(&self, asked: &Asked) {
-        let Some(header) = self.auth_header() else { return };
+        let Some(header) = self.auth_headers().into_iter().next() else { return };
         let value = &asked.headers[&header];
         match &self.auth {
             Auth::ClientCredentials { .. } => {
                 assert_eq!(value, &format!("Bearer {TOKEN}"));
                 assert_eq!(self.script.0.lock().unwrap().tokens_given, 1);
+            }
+            Auth::AwsSigV4 { service, .. } => {
+                // What signs is AWS's own vectors' to check; here it is that the right things are signed, and by whom.
+                let scope = format!("Credential=user-1/20261130/us-east-1/{service}/aws4_request");
+                let signed = "SignedHeaders=host;x-amz-content-sha256;x-amz-date";
+                assert!(
+                    value.starts_with(&format!("AWS4-HMAC-SHA256 {scope}, {signed}, Signature=")),
+                    "{value}"
+                );
+                assert_eq!(asked.headers["x-amz-date"], "20261130T080000Z");
+                assert!(
+                    !asked.headers.values().any(|value| value.contains("pass-2")),
+                    "the key is never sent"
+                );
             }
             Auth::Bearer => assert_eq!(value, &format!("Bearer {SECRET}")),
             Auth::Header { prefix, .. } => assert_eq!(value, &format!("{prefix}{SECRET}")),

@@ -57,3 +57,53 @@ fn a_role_that_only_reads_by_default() {
     reads_and_does_not_write(&desk, &server.shown("ana"), why);
     assert_eq!(server.status_of("inv-1"), "running");
 }
+
+/// A ledger on a replica: what is there counts, and what is not there is `unknown`, unless somebody says how far it may lag.
+#[test]
+fn a_ledger_on_a_replica() {
+    let Some(primary) = Postgres::start() else { return };
+    primary.sql(
+        "CREATE TABLE ledger_entries (id bigint PRIMARY KEY, reference text, status text, amount numeric, currency text, created_at timestamptz);
+         INSERT INTO ledger_entries VALUES (1, 'inv-2', 'booked', 12, 'EUR', now()); GRANT SELECT ON ledger_entries TO ana",
+    );
+    let replica = primary.replica();
+    let desk = |provider: &str| {
+        let desk = Desk::new(&primary.url("ana:s3cr3t-of-ana"), "kind = \"invoice\"");
+        let config = std::fs::read_to_string(desk.world.path("config.toml")).unwrap();
+        let kind = "[kinds.invoice]\nrisk = \"financial\"\ncheck = \"ledger.entry\"\n";
+        let ledger = format!("[providers.ledger]\npreset = \"sql_ledger\"\n{provider}\n");
+        desk.world.write("config.toml", format!("{config}\n{kind}\n{ledger}"));
+        desk
+    };
+    let told = |desk: &Desk, key: &str| {
+        let line = desk.run(&format!("check {key} --json")).json().remove(0);
+        (line["verdict"].as_str().unwrap().to_owned(), line["reasons"][0].as_str().unwrap().to_owned())
+    };
+    let database = |server: &Postgres| format!("database = \"{}\"", server.url("ana:s3cr3t-of-ana"));
+    let on_primary = desk(&database(&primary));
+    assert_eq!(told(&on_primary, "inv-2").0, "happened");
+    assert_eq!(told(&on_primary, "inv-1").0, "not_found");
+
+    let on_replica = desk(&database(&replica));
+    assert_eq!(told(&on_replica, "inv-2").0, "happened");
+    let why = "No answer that counts: nothing was found on a replica, which may lag: name the primary, or say `replica_lag_max`.";
+    assert_eq!(told(&on_replica, "inv-1"), ("unknown".to_owned(), why.to_owned()));
+    let doctor = on_replica.run("doctor");
+    assert!(doctor.out.contains("an absence stays `unknown` there"), "{}", doctor.out);
+
+    // With a bound the replica is asked how far it is, and settles that much later.
+    primary.sql("CREATE TABLE beat (at timestamptz)");
+    let bounded = desk(&format!("{}\nreplica_lag_max = \"10m\"", database(&replica)));
+    wait_until("the replica's answer", || {
+        primary.sql("INSERT INTO beat VALUES (now())");
+        told(&bounded, "inv-1").0 == "not_found"
+    });
+    let narrow = desk(&format!("{}\nreplica_lag_max = \"1ms\"", database(&replica)));
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let (verdict, why) = told(&narrow, "inv-1");
+    assert_eq!(verdict, "unknown");
+    assert!(why.contains("nothing was found on a replica that lags"), "{why}");
+    for desk in [&on_replica, &bounded] {
+        desk.hides_passwords();
+    }
+}

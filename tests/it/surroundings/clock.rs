@@ -51,7 +51,7 @@ fn desk(incident: &Incident, start: TimeDelta, jump: TimeDelta) -> Arc<Desk> {
     let line = format!("secret_file = {:?}", secret.display().to_string());
     std::fs::write(&config, text.replace("secret_env = \"UNSTUCK_LEDGER_TOKEN\"", &line)).unwrap();
     let settings = load::load(&config, incident.world.path("audit.db")).unwrap();
-    let options = Options { operator: Some("ana".to_owned()), read_only: false, audit: AuditUse::Write };
+    let options = Options { operator: Some("ana".to_owned()), audit: AuditUse::Write, ..Options::default() };
     let mut desk = wiring::desk(&settings, &options).unwrap();
     desk.clock = Arc::new(Backwards { start, jump, audit: incident.world.path("audit.db") });
     Arc::new(desk)

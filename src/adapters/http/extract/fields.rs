@@ -4,7 +4,7 @@ use super::{shape, shown};
 use crate::domain::cell::Cell;
 use crate::domain::evidence::{Effect, Fault};
 use crate::domain::moment::{self, Reading};
-use crate::domain::money::{Money, Unit};
+use crate::domain::money::Money;
 use crate::preset::provider::{
     AmountPlace, CurrencyPlace, EffectTimeFormat, EffectsPlace, LinkPlace, LookUp, Place, StatusPlace,
     TimePlace,
@@ -13,8 +13,6 @@ use crate::preset::template::Fields;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-/// More digits than this are not kept exactly by the decimal type.
-const AMOUNT_DIGITS_MAX: usize = 28;
 const LINK_CHARS_MAX: usize = 2_000;
 /// A longer id is none: ids go on record and into every output as they are.
 const ID_CHARS_MAX: usize = 500;
@@ -70,22 +68,11 @@ fn money(place: &AmountPlace, effect: &Value, id: &str) -> Result<Money, Fault> 
     let amount = single(&place.place, effect)?
         .and_then(plain_text)
         .ok_or_else(|| wrong(format!("`{}` holds none", place.place.source())))?;
-    let mantissa = amount.split(['e', 'E']).next().unwrap_or("");
-    if mantissa.bytes().filter(u8::is_ascii_digit).count() > AMOUNT_DIGITS_MAX {
-        return Err(wrong(format!("`{}` has too many digits", shown(&amount))));
-    }
     let currency = match &place.currency {
         CurrencyPlace::Fixed(code) => Some(code.clone()),
         CurrencyPlace::At(place) => single(place, effect)?.and_then(Value::as_str).map(str::to_owned),
     };
-    // Without its currency nobody knows how many digits a minor unit has, nor which money it is.
-    let Some(currency) = currency.filter(|code| !code.trim().is_empty()) else {
-        return Err(wrong("its currency is missing".to_owned()));
-    };
-    if place.unit == Unit::Minor && amount.contains('.') {
-        return Err(wrong(format!("`{}` is no whole number of the smallest unit", shown(&amount))));
-    }
-    Money::read(&amount, Some(&currency), place.unit).map_err(wrong)
+    Money::told(&amount, currency.as_deref(), place.unit).map_err(wrong)
 }
 
 /// A missing time is none (a message that is not sent yet has no time of sending); an unreadable one is a fault.

@@ -9,6 +9,7 @@ fn ledger_charge() -> LookUp {
     let preset = ProviderPreset::parse(crate::preset::catalogue::built_in_text("ledger").unwrap()).unwrap();
     match &preset.operations["charge"].how {
         How::Ask(look) => (**look).clone(),
+        How::Sql(_) => panic!("it is read by SQL"),
         How::Unanswerable(why) => panic!("{why}"),
     }
 }
@@ -37,6 +38,7 @@ fn look(operation: &str, effects: &str, paging: &str) -> LookUp {
     );
     match ProviderPreset::parse(&text).unwrap().operations.remove("op").unwrap().how {
         How::Ask(look) => *look,
+        How::Sql(_) => panic!("it is read by SQL"),
         How::Unanswerable(why) => panic!("{why}"),
     }
 }

@@ -26,6 +26,7 @@ fn look(operation: &str, rest: &str) -> LookUp {
     );
     match ProviderPreset::parse(&text).unwrap().operations.remove("op").unwrap().how {
         How::Ask(look) => *look,
+        How::Sql(_) => panic!("it is read by SQL"),
         How::Unanswerable(why) => panic!("{why}"),
     }
 }

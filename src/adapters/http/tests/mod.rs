@@ -7,6 +7,7 @@ mod listing;
 mod paging;
 mod server;
 mod settings;
+mod target;
 mod tls;
 mod token;
 mod webhook;

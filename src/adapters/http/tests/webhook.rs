@@ -1,7 +1,8 @@
 use super::server::{Act, Scripted, answer};
 use super::{SECRET, environment};
 use crate::adapters::http::Webhook;
-use crate::ports::escalation::{Escalation, Notice};
+use crate::ports::escalation::{Escalation, Notice, NoticeEffect};
+use crate::ports::source::Health;
 use crate::preset::provider::SecretPlace;
 use crate::preset::webhook::WebhookSettings;
 use pretty_assertions::assert_eq;
@@ -13,7 +14,7 @@ use tokio::net::TcpListener;
 use wiremock::matchers::{header, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-fn notice() -> Notice {
+pub(super) fn notice() -> Notice {
     Notice {
         dedup_key: "unstuck/jobs/inv-1/stuck".to_owned(),
         source: "jobs".to_owned(),
@@ -22,10 +23,27 @@ fn notice() -> Notice {
         status: "running".to_owned(),
         finding: "stuck".to_owned(),
         verdict: "happened".to_owned(),
+        provider: "ledger.charge".to_owned(),
+        reference: "charge-inv-1".to_owned(),
+        reasons: vec!["The provider has 2 effects that happened.".to_owned()],
+        effects_count: 2,
         effect_ids: vec!["ch_1".to_owned(), "ch_2".to_owned()],
+        effects: ["ch_1", "ch_2"].map(effect).to_vec(),
         operator: "ana".to_owned(),
         reason: "says \"done\"".to_owned(),
         audit: 7,
+    }
+}
+
+fn effect(id: &str) -> NoticeEffect {
+    NoticeEffect {
+        id: id.to_owned(),
+        status: "succeeded".to_owned(),
+        state: "happened".to_owned(),
+        amount: Some("10.50".to_owned()),
+        currency: Some("EUR".to_owned()),
+        at: Some("2026-11-29T14:02:05Z".to_owned()),
+        link: Some(format!("https://pay.test/{id}")),
     }
 }
 
@@ -52,6 +70,28 @@ async fn a_notice_is_sent_whole_with_its_key() {
     let body: Value = server.received_requests().await.unwrap()[0].body_json().unwrap();
     assert_eq!(body["effect_ids"], json!(["ch_1", "ch_2"]));
     assert_eq!(body["reason"], "says \"done\"");
+    // Everything that somebody needs who has to undo one of the two.
+    let told = json!({
+        "id": "ch_2", "status": "succeeded", "state": "happened", "amount": "10.50", "currency": "EUR",
+        "at": "2026-11-29T14:02:05Z", "link": "https://pay.test/ch_2",
+    });
+    assert_eq!((&body["effects"][1], &body["effects_count"]), (&told, &json!(2)));
+    assert_eq!((&body["provider"], &body["reference"]), (&json!("ledger.charge"), &json!("charge-inv-1")));
+}
+
+#[tokio::test]
+async fn what_would_be_sent_is_shown_without_the_secret_and_sends_nothing() {
+    let server = MockServer::start().await;
+    let mut settings = webhook(&format!("{}/{{{{ secret }}}}", server.uri()))
+        .with_headers(&BTreeMap::from([("Authorization".to_owned(), "Bearer {{ secret }}".to_owned())]))
+        .unwrap();
+    settings.secret = Some(SecretPlace::Env("TEST_SECRET".to_owned()));
+    let hook = Webhook::build(settings, environment()).unwrap();
+    let shown = hook.shown(&notice()).unwrap();
+    assert_eq!(shown.headers[1], ("Idempotency-Key".to_owned(), "unstuck/jobs/inv-1/stuck".to_owned()));
+    assert!(!format!("{shown:?}").contains(SECRET));
+    assert_eq!(hook.examine().await.health, Health::Doubtful);
+    assert_eq!(server.received_requests().await.unwrap().len(), 0);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod mysql;
 mod postgres;
 mod sqlite;
 
+use crate::adapters::sql::effects::EffectsDatabase;
 use crate::adapters::sql::{Address, quoted};
 use crate::adapters::system;
 use crate::domain::text::escape_bytes;
@@ -48,6 +49,9 @@ trait Bench: Send + Sync {
 
     /// A source over the database, and whether it is still there to be asked.
     fn source(&self, preset: SourcePreset) -> Box<dyn Source>;
+
+    /// The database as one that holds effects.
+    fn effects(&self) -> Box<dyn EffectsDatabase>;
 
     /// Another session, as an application has one.
     async fn session(&self) -> Box<dyn Session>;
@@ -154,6 +158,11 @@ impl Db {
     /// The database through a preset.
     pub(super) fn source(&self, preset: SourcePreset) -> Box<dyn Source> {
         self.bench.source(preset)
+    }
+
+    /// The database as one that holds effects.
+    pub(super) fn effects(&self) -> Box<dyn EffectsDatabase> {
+        self.bench.effects()
     }
 
     /// Waits until a session waits for a row that another one holds. SQLite does not tell: there the holder has the whole

@@ -1,7 +1,8 @@
 //! MySQL and MariaDB: a database of its own on the server that the environment names.
 
 use super::{Bench, Printed, Session, address_of, fresh_name, to_the_end, with_database};
-use crate::adapters::mysql::MysqlSource;
+use crate::adapters::mysql::{MysqlEffects, MysqlSource};
+use crate::adapters::sql::effects::EffectsDatabase;
 use crate::ports::source::Source;
 use crate::preset::source::SourcePreset;
 use async_trait::async_trait;
@@ -71,6 +72,10 @@ impl Bench for Database {
 
     fn source(&self, preset: SourcePreset) -> Box<dyn Source> {
         Box::new(MysqlSource::new("mapped", address_of(&self.address(), &self.place()), preset))
+    }
+
+    fn effects(&self) -> Box<dyn EffectsDatabase> {
+        Box::new(MysqlEffects::new(address_of(&self.address(), &self.place())))
     }
 
     async fn session(&self) -> Box<dyn Session> {

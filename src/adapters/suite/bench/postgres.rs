@@ -1,7 +1,8 @@
 //! PostgreSQL: a database of its own on the server that the environment names.
 
 use super::{Bench, Printed, Session, address_of, fresh_name, to_the_end, with_database};
-use crate::adapters::postgres::PostgresSource;
+use crate::adapters::postgres::{PostgresEffects, PostgresSource};
+use crate::adapters::sql::effects::EffectsDatabase;
 use crate::ports::source::Source;
 use crate::preset::source::SourcePreset;
 use async_trait::async_trait;
@@ -70,6 +71,10 @@ impl Bench for Database {
 
     fn source(&self, preset: SourcePreset) -> Box<dyn Source> {
         Box::new(PostgresSource::new("mapped", address_of(&self.address(), &self.place()), preset))
+    }
+
+    fn effects(&self) -> Box<dyn EffectsDatabase> {
+        Box::new(PostgresEffects::new(address_of(&self.address(), &self.place())))
     }
 
     async fn session(&self) -> Box<dyn Session> {

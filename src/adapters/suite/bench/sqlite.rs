@@ -1,7 +1,8 @@
 //! SQLite: a file in a folder of its own.
 
 use super::{Bench, Printed, Session};
-use crate::adapters::sqlite::SqliteSource;
+use crate::adapters::sql::effects::EffectsDatabase;
+use crate::adapters::sqlite::{SqliteEffects, SqliteSource};
 use crate::ports::source::Source;
 use crate::preset::source::SourcePreset;
 use async_trait::async_trait;
@@ -50,6 +51,10 @@ impl Bench for File {
 
     fn source(&self, preset: SourcePreset) -> Box<dyn Source> {
         Box::new(SqliteSource::new("mapped", self.path(), preset))
+    }
+
+    fn effects(&self) -> Box<dyn EffectsDatabase> {
+        Box::new(SqliteEffects::new(self.path()))
     }
 
     async fn session(&self) -> Box<dyn Session> {

@@ -128,14 +128,19 @@ fn time(at: At<'_>, file: &EffectsFile) -> Result<Option<TimePlace>, String> {
         TimeFormatFile::EpochNs => EffectTimeFormat::Plain(TimeFormat::EpochNs),
         TimeFormatFile::Rfc2822 => EffectTimeFormat::Rfc2822,
     };
-    let zone = match file.time_zone.as_deref() {
-        None | Some("UTC") => Zone::Utc,
+    let zone = zone_of(at, "effects.time_zone", file.time_zone.as_deref())?;
+    Ok(Some(TimePlace { place: at.place("effects.time", text)?, format, zone }))
+}
+
+/// The zone of times that name none.
+pub(super) fn zone_of(at: At<'_>, field: &str, text: Option<&str>) -> Result<Zone, String> {
+    match text {
+        None | Some("UTC") => Ok(Zone::Utc),
         Some(offset) => offset
             .parse::<FixedOffset>()
             .map(Zone::Fixed)
-            .map_err(|_| at.wrong("effects.time_zone", "write \"UTC\" or an offset such as \"-03:00\""))?,
-    };
-    Ok(Some(TimePlace { place: at.place("effects.time", text)?, format, zone }))
+            .map_err(|_| at.wrong(field, "write \"UTC\" or an offset such as \"-03:00\"")),
+    }
 }
 
 fn link(at: At<'_>, file: &EffectsFile) -> Result<Option<LinkPlace>, String> {

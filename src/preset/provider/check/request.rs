@@ -40,6 +40,7 @@ pub(super) fn request(at: At<'_>, file: &OperationFile) -> Result<RequestTemplat
     Ok(RequestTemplate {
         method,
         path,
+        path_keeps_slashes: file.path_keeps_slashes,
         query: at.templates("query", &file.query)?,
         window: window(at, &file.window)?,
         window_margin,

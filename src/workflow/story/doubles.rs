@@ -1,0 +1,119 @@
+//! Doubles: every reference of a window under which more than one effect happened, with its whole story.
+
+use super::{Gathered, Member, Story, assemble, history, member, wanted};
+use crate::domain::plan::Wish;
+use crate::domain::verdict::Verdict;
+use crate::workflow::desk::Desk;
+use crate::workflow::reconcile::{Reconciled, Scope, reconcile};
+use crate::workflow::scan::Pages;
+use crate::workflow::sweep::{Answered, answers, plan_all};
+use futures_util::StreamExt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What happened more than once, and what could not be looked at.
+#[derive(Debug, Default)]
+pub struct Doubles {
+    /// One story a reference, the earliest second effect first.
+    pub stories: Vec<Story>,
+    /// How both sides were matched: what could not be read or asked is in there.
+    pub reconciled: Reconciled,
+    /// How many findings were asked about one by one, where an operation has no list.
+    pub asked_alone: usize,
+}
+
+/// Finds them: by the providers' lists over the window, whatever an item's state; and where an operation has no list, by
+/// asking about each finding.
+pub async fn duplicates(desk: &Desk, scope: &Scope) -> Doubles {
+    let mut reconciled = reconcile(desk, scope).await;
+    let mut doubled: Vec<Answered> = reconciled
+        .items
+        .iter()
+        .filter(|(_, checked)| checked.verdict() == Verdict::Duplicated)
+        .map(|(found, checked)| (Arc::clone(found), Arc::clone(checked)))
+        .collect();
+    let alone = ask_alone(desk, scope, &mut reconciled).await;
+    let asked_alone = alone.len();
+    doubled.extend(alone.into_iter().filter(|(_, checked)| checked.verdict() == Verdict::Duplicated));
+    let mut groups: BTreeMap<(String, Arc<str>), Vec<Answered>> = BTreeMap::new();
+    for (found, checked) in doubled {
+        let Ok(reference) = found.reference.clone() else { continue };
+        let check = desk.kind(&found.finding.item.kind).policy.check.as_ref();
+        let operation = check.map(ToString::to_string).unwrap_or_default();
+        groups.entry((operation, reference)).or_default().push((found, checked));
+    }
+    let stories = tell(desk, groups.into_values().collect()).await;
+    Doubles { stories, reconciled, asked_alone }
+}
+
+/// Findings whose operation could not be listed, asked about one by one.
+async fn ask_alone(desk: &Desk, scope: &Scope, reconciled: &mut Reconciled) -> Vec<Answered> {
+    let not_listed: Vec<_> = reconciled.not_listed.iter().map(|(name, ..)| name.clone()).collect();
+    if not_listed.is_empty() {
+        return Vec::new();
+    }
+    let mut asked = Vec::new();
+    let is_told = |name: &Arc<str>| scope.source.as_ref().is_none_or(|told| told == name);
+    for source in desk.sources.iter().filter(|source| is_told(&source.facts().name)) {
+        let mut pages = Pages::in_order(desk, source);
+        while let Some(Ok(page)) = pages.next().await {
+            let of_these = page.found.into_iter().filter(|found| {
+                let check = desk.kind(&found.finding.item.kind).policy.check.as_ref();
+                check.is_some_and(|name| not_listed.contains(name))
+            });
+            let planned = plan_all(desk, of_these.map(Arc::new), Wish::ByItem);
+            asked.extend(answers(desk, planned).collect::<Vec<_>>().await);
+        }
+    }
+    asked
+}
+
+/// The whole story of each group; the logs are read once for all of them.
+async fn tell(desk: &Desk, groups: Vec<Vec<Answered>>) -> Vec<Story> {
+    let mut read: Vec<(Vec<Member>, Answered, Vec<String>)> = Vec::new();
+    for group in groups {
+        let Some(first) = group.first().cloned() else { continue };
+        let (mut members, mut notes) = (Vec::new(), Vec::new());
+        for (found, _) in group {
+            let item = &found.finding.item;
+            let Some(source) = desk.source(&item.source) else { continue };
+            match member(desk, source, item.key.as_str()).await {
+                Ok(Some(now)) => members.push(now),
+                Ok(None) => notes.push(format!("The row of `{}` is gone.", item.key.as_str())),
+                Err(fault) => notes.push(format!(
+                    "The row of `{}` could not be read: {}",
+                    item.key.as_str(),
+                    fault.what
+                )),
+            }
+        }
+        read.push((members, first, notes));
+    }
+    let keys = wanted(
+        read.iter().filter(|(members, ..)| !members.is_empty()).map(|(members, ..)| (&members[..], "")),
+    );
+    let (receipts, marks) = futures_util::join!(desk.logs.receipts(&keys), desk.logs.marks());
+    let mut stories = Vec::new();
+    for (members, (_, checked), mut notes) in read {
+        let Some(first) = members.first() else { continue };
+        let (source, key) =
+            (Arc::clone(&first.found.finding.item.source), first.found.finding.item.key.shared());
+        let history = history(desk, &source, &key, &members, &mut notes).await;
+        let gathered = Gathered {
+            source: &source,
+            key: &key,
+            members,
+            history,
+            checked: Some(Arc::unwrap_or_clone(checked)),
+            receipts: &receipts,
+            marks: &marks,
+            notes,
+        };
+        stories.push(assemble(desk, gathered));
+    }
+    stories.sort_by_key(|story| {
+        let second = story.duplicate.as_ref().and_then(|duplicate| duplicate.second_at);
+        (second.is_none(), second)
+    });
+    stories
+}
