@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use unstuck::console::message::{CheckMessage, Message, ScanMessage};
+use unstuck::console::model::groups::Grouping;
 use unstuck::console::model::sort::Column;
 use unstuck::console::task::Task;
 use unstuck::console::{Model, ViewState, sample, update, view};
@@ -59,7 +60,7 @@ fn main() -> Result<ExitCode, Fault> {
 
 /// Each set of keys is pressed over and over; one key and its frame is one measurement.
 fn keys(console: &mut Console, bounds: &mut Bounds) -> Result<(), Fault> {
-    let pressed: [(&str, usize, &[KeyCode]); 9] = [
+    let pressed: [(&str, usize, &[KeyCode]); 11] = [
         ("j, one line down", ROUNDS, &[KeyCode::Char('j')]),
         ("PgDn, a page down", ROUNDS, &[KeyCode::PageDown]),
         ("G and g, end and top", ROUNDS, &[KeyCode::Char('G'), KeyCode::Char('g')]),
@@ -69,11 +70,25 @@ fn keys(console: &mut Console, bounds: &mut Bounds) -> Result<(), Fault> {
         ("a and Esc, deselect", ROUNDS_OF_ALL, &[KeyCode::Char('a'), KeyCode::Esc]),
         ("s, the next order", ROUNDS_OF_ALL, &[KeyCode::Char('s')]),
         ("S, turned round", ROUNDS_OF_ALL, &[KeyCode::Char('S')]),
+        ("t and Esc, triage", ROUNDS_OF_ALL, &[KeyCode::Char('t'), KeyCode::Esc]),
+        // By each thing and by nothing, so that it ends as it began.
+        ("z, the next grouping", 10 * Grouping::ALL.len(), &[KeyCode::Char('z')]),
     ];
     for (name, rounds, keys) in pressed {
         let mut codes = keys.iter().cycle();
         let times = measure(rounds, || codes.next().map_or(Ok(()), |code| console.press(*code)))?;
         report(bounds, name, &times);
+    }
+    for grouping in Grouping::ALL.map(Grouping::next) {
+        console.press(KeyCode::Char('z'))?;
+        if grouping == Grouping::None {
+            continue;
+        }
+        let times = measure(ROUNDS_OF_ALL, || console.press(KeyCode::Char('S')))?;
+        report(bounds, &format!("S, grouped by {}", grouping.as_str()), &times);
+        let times = measure(ROUNDS_OF_ALL, || console.press(KeyCode::Char('Z')))?;
+        report(bounds, &format!("Z, all {} groups unfolded and folded", grouping.as_str()), &times);
+        console.press(KeyCode::Char('Z'))?;
     }
     // Each order by itself: a slow one must not hide behind eight quick ones.
     for column in Column::ALL.map(Column::next) {

@@ -18,6 +18,7 @@ use crate::domain::approval::ApprovalRules;
 use crate::domain::decision::Operator;
 use crate::domain::mark::Mark;
 use crate::domain::policy::{CheckName, Policy};
+use crate::ports::alerts::Alerts;
 use crate::ports::clock::Clock;
 use crate::ports::escalation::Escalation;
 use crate::ports::provider::Provider;
@@ -27,6 +28,7 @@ use crate::ports::source::{Source, SourceFault};
 use crate::preset::escalation::EscalationSettings;
 use crate::preset::provider::OperationSettings;
 use crate::preset::source::{Engine, Table};
+use crate::preset::webhook::WebhookSettings;
 use crate::workflow::Desk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -283,6 +285,17 @@ fn escalation(
     built.map_err(|what| {
         ConfigFault::new(format!("{section}: {what}"), format!("Mend `[{section}]` in the configuration."))
     })
+}
+
+/// Where a watch tells what is new.
+///
+/// # Errors
+/// A header that is none.
+pub fn alerts(webhook: WebhookSettings) -> Result<Arc<dyn Alerts>, ConfigFault> {
+    let webhook = Webhook::build(webhook, Arc::new(system::environment)).map_err(|what| {
+        ConfigFault::new(format!("watch: {what}"), "Mend `[watch]` in the configuration, or `--webhook`.")
+    })?;
+    Ok(Arc::new(webhook))
 }
 
 /// Who sits here: the name that was given, else the account's; always with the account and the machine.

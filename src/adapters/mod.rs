@@ -12,3 +12,4 @@ pub mod sqlite;
 #[cfg(test)]
 mod suite;
 pub mod system;
+pub mod whole_file;

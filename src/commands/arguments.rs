@@ -1,6 +1,7 @@
 //! What can be written on the command line.
 
 use crate::domain::mark::{self, Mark};
+use crate::domain::moment::When;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -60,33 +61,79 @@ fn mark(text: &str) -> Result<Mark, String> {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// A whole incident on this machine: databases, a provider, the console on top.
+    #[command(after_help = "Examples:\n  unstuck demo\n  unstuck demo --headless --seed 7")]
     Demo(Demo),
     /// The findings: items that need a person.
+    #[command(
+        after_help = "Examples:\n  unstuck list --db sqlite://jobs.db\n  unstuck list --where \"kind:invoice age>2h amount>=100\" --json"
+    )]
     List(List),
     /// Ask the providers whether the effects happened.
+    #[command(
+        after_help = "Examples:\n  unstuck check invoice:7\n  unstuck check --all --where \"finding:ambiguous\" --json\n  unstuck check --all --plan"
+    )]
     Check(Check),
     /// Everything that is known of one item: its timeline, and the six questions of an incident.
     Show(Show),
     /// What happened more than once, with everything that a refund needs.
     Duplicates(Duplicates),
     /// Match what the providers did over a window with what the jobs say, both ways.
+    #[command(
+        after_help = "Examples:\n  unstuck reconcile --since 2h\n  unstuck reconcile --since 7d --csv > mismatches.csv"
+    )]
     Reconcile(Reconcile),
     /// Settle one item, or many, with a reason.
+    #[command(
+        after_help = "Examples:\n  unstuck decide invoice:7 --source jobs --done --reason \"charged: ch_000007\" --dry-run\n  unstuck decide --all --where \"kind:invoice verdict:happened\" --done --reason \"charged\""
+    )]
     Decide(Decide),
     /// The decisions that wait for a second person.
+    #[command(after_help = "Examples:\n  unstuck proposals\n  unstuck proposals --json")]
     Proposals(Proposals),
     /// Approve a proposal of somebody else's, and carry it out.
+    #[command(
+        after_help = "Examples:\n  unstuck approve 7c1f02ab --reason \"I see ch_000007 too\"\n  unstuck approve 7c1f02ab --reason \"I see it too\" --dry-run"
+    )]
     Approve(Approve),
     /// Take a proposal back, or reject somebody else's.
+    #[command(after_help = "Examples:\n  unstuck withdraw 7c1f02ab --reason \"the customer called\"")]
     Withdraw(Withdraw),
     /// The record of checks and decisions.
+    #[command(
+        after_help = "Examples:\n  unstuck audit list --key invoice:7\n  unstuck audit verify\n  unstuck audit export --format csv > audit.csv"
+    )]
     Audit(Audit),
+    /// Look again and again without a screen, and tell what is new, changed or gone.
+    #[command(
+        after_help = "Examples:\n  unstuck watch --every 60s --state watch.json\n  unstuck watch --once --state watch.json --fail-on-findings --metrics unstuck.prom\n  unstuck watch --every 10m --check --state watch.json --webhook https://alerts.example.com/hook"
+    )]
+    Watch(Watch),
+    /// A name, a window and notes for what is going on: they go on record.
+    #[command(
+        after_help = "Examples:\n  unstuck incident open \"card outage\" --since 2h\n  unstuck incident list"
+    )]
+    Incident(IncidentArguments),
+    /// What happened: every decision with its evidence, counts, money, and what is open.
+    #[command(
+        after_help = "Examples:\n  unstuck report --incident \"card outage\" --format html --output report.html\n  unstuck report --since 12h | less"
+    )]
+    Report(ReportArguments),
     /// Look at every source, provider, permission, clock and preset.
+    #[command(
+        after_help = "Examples:\n  unstuck doctor\n  unstuck doctor --preset payouts.toml --db postgres://ana@db/app"
+    )]
     Doctor(Doctor),
     /// Write a configuration from the databases it is pointed at.
+    #[command(after_help = "Examples:\n  unstuck init --db postgres://ana@db/app --output config.toml")]
     Init(Init),
     /// What it knows how to read and ask.
+    #[command(after_help = "Examples:\n  unstuck presets\n  unstuck presets ledger > presets/ours.toml")]
     Presets(Presets),
+    /// The script that completes commands and options in a shell.
+    #[command(
+        after_help = "Examples:\n  unstuck completions bash > ~/.local/share/bash-completion/completions/unstuck\n  unstuck completions fish > ~/.config/fish/completions/unstuck.fish"
+    )]
+    Completions(Completions),
 }
 
 /// `demo`
@@ -320,6 +367,7 @@ pub struct Audit {
 #[derive(Debug, Subcommand)]
 pub enum AuditAction {
     /// The latest entries.
+    #[command(after_help = "Examples:\n  unstuck audit list --key invoice:7 --limit 20")]
     List {
         /// Only entries of this key.
         #[arg(long, value_name = "KEY")]
@@ -332,10 +380,15 @@ pub enum AuditAction {
         json: bool,
     },
     /// Find any change, removal or reordering. Ends with 1 when there is one.
+    #[command(
+        after_help = "Examples:\n  unstuck audit verify\n  unstuck audit verify --export audit.jsonl --key audit.pub"
+    )]
     Verify(Verify),
     /// The public half of the key that signs the audit, and its fingerprint: keep a copy elsewhere.
+    #[command(after_help = "Examples:\n  unstuck audit key > audit.pub")]
     Key,
     /// Everything, oldest first.
+    #[command(after_help = "Examples:\n  unstuck audit export > audit.jsonl")]
     Export {
         /// As what.
         #[arg(long, default_value = "json", value_name = "FORMAT")]
@@ -364,6 +417,145 @@ pub enum ExportFormat {
     Json,
     /// Comma-separated values.
     Csv,
+}
+
+/// `watch`
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// How long from one look to the next, such as 60s or 5m.
+    #[arg(long, default_value = "60s", value_name = "SPAN", value_parser = crate::domain::moment::parse_duration)]
+    pub every: chrono::TimeDelta,
+    /// Look once and end.
+    #[arg(long)]
+    pub once: bool,
+    /// Remember in this file what was seen, so that the next watch tells only what is new since.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Send what is new, changed or gone to this address, once, as JSON. A secret goes into `[watch]` of the configuration.
+    #[arg(long, value_name = "URL")]
+    pub webhook: Option<String>,
+    /// Write what is known to this file after each look, for the textfile collector of `node_exporter`.
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
+    /// Ask the providers about every finding at each look, and put that on record.
+    #[arg(long)]
+    pub check: bool,
+    /// Only findings that pass this filter.
+    #[arg(long = "where", value_name = "FILTER")]
+    pub filter: Option<String>,
+    /// Only this source.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// With --once: end with 1 when there are findings, new or not.
+    #[arg(long, requires = "once")]
+    pub fail_on_findings: bool,
+}
+
+/// `incident`
+#[derive(Debug, Args)]
+pub struct IncidentArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: IncidentAction,
+}
+
+/// What to do with incidents.
+#[derive(Debug, Subcommand)]
+pub enum IncidentAction {
+    /// Give what is going on a name.
+    #[command(
+        after_help = "Examples:\n  unstuck incident open \"card outage\" --since 2h --note \"time-outs since the deploy\""
+    )]
+    Open {
+        /// Its name.
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Since when it counts, such as 2h or 2026-11-30T08:15; now where it is not said.
+        #[arg(long, value_name = "TIME", value_parser = When::parse)]
+        since: Option<When>,
+        /// The first note.
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+    /// Write something down about one.
+    #[command(after_help = "Examples:\n  unstuck incident note \"card outage\" \"the provider is back\"")]
+    Note {
+        /// Its name.
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// What to write down.
+        #[arg(value_name = "TEXT")]
+        text: String,
+    },
+    /// It is over.
+    #[command(after_help = "Examples:\n  unstuck incident close \"card outage\" --note \"all settled\"")]
+    Close {
+        /// Its name.
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// A last note.
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+    /// Those there are, the latest first.
+    #[command(after_help = "Examples:\n  unstuck incident list --json")]
+    List {
+        /// One JSON object an incident.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `report`
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// What happened in this incident's window.
+    #[arg(long, value_name = "NAME", required_unless_present = "since", conflicts_with_all = ["since", "until"])]
+    pub incident: Option<String>,
+    /// From when on, such as 12h or 2026-11-30T08:15.
+    #[arg(long, value_name = "TIME", value_parser = When::parse)]
+    pub since: Option<When>,
+    /// Until when; now where it is not said.
+    #[arg(long, value_name = "TIME", value_parser = When::parse, requires = "since")]
+    pub until: Option<When>,
+    /// As what.
+    #[arg(long, default_value = "md", value_name = "FORMAT")]
+    pub format: ReportFormat,
+    /// The file to write; `-` is standard output.
+    #[arg(long, default_value = "-", value_name = "FILE")]
+    pub output: String,
+}
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// Markdown, for a pager.
+    Md,
+    /// One page that needs nothing else, for a browser.
+    Html,
+    /// One JSON object.
+    Json,
+    /// The decisions as comma-separated values.
+    Csv,
+}
+
+/// `completions`
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// Which shell.
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// A shell that completions can be written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// Bash.
+    Bash,
+    /// Zsh.
+    Zsh,
+    /// Fish.
+    Fish,
 }
 
 /// `doctor`

@@ -9,7 +9,6 @@ use crate::adapters::record::verify::export::verify_export;
 use crate::adapters::record::verify::signed::{Against, Bytes};
 use crate::adapters::record::verify::{Verified, verify};
 use crate::adapters::record::{Seals, SqliteRecord};
-use crate::config::load::{Folders, key_of};
 use crate::domain::audit::Entry;
 use crate::domain::checkpoint::entries_in_words;
 use crate::domain::signing::PublicKey;
@@ -40,20 +39,10 @@ struct Places {
     seals: Seals,
 }
 
-/// The places that the configuration names. An audit that is named needs none; its key is then where it is by default.
+/// The places that the configuration names; without one, those that `--db` uses.
 async fn places(common: &Common) -> Result<Places, Failure> {
-    let folders = Folders::of_platform().ok();
-    let has_file = folders.as_ref().is_some_and(|folders| folders.config_file().exists());
-    match &common.audit_file {
-        Some(audit) if common.config.is_none() && !has_file => {
-            let key = folders.and_then(|folders| key_of(&folders.audit_file()));
-            Ok(Places { audit: audit.clone(), seals: Seals::of(audit, key, None) })
-        }
-        _ => {
-            let settings = session::settings(common).await?;
-            Ok(Places { seals: seals(&settings), audit: settings.audit })
-        }
-    }
+    let settings = session::audit_settings(common).await?;
+    Ok(Places { seals: seals(&settings), audit: settings.audit })
 }
 
 async fn list(path: &Path, key: Option<&str>, limit: usize, as_json: bool) -> Result<Exit, Failure> {
@@ -100,6 +89,8 @@ fn entry_row(entry: &Entry) -> String {
     let body: Value = serde_json::from_str(&entry.body).unwrap_or(Value::Null);
     let word = |name: &str| body[name].as_str().map(str::to_owned);
     let told = [
+        word("name"),
+        word("text"),
         word("choice"),
         word("verdict").or_else(|| body["check"]["verdict"].as_str().map(str::to_owned)),
         word("advice"),

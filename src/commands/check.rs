@@ -5,14 +5,15 @@ use super::failure::{Exit, Failure};
 use super::list::Printer;
 use super::session::{self, AuditUse, Troubles};
 use crate::domain::evidence::FaultKind;
-use crate::domain::filter::{Facts, Filter};
+use crate::domain::filter::Filter;
 use crate::domain::plan::{LISTED_ITEMS_MIN, Wish};
-use crate::output::{FindingLine, plan_lines, say};
+use crate::output::{FindingLine, json, plan_lines, say};
 use crate::ports::source::Source;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
 use crate::workflow::settle::{OrderFault, look_up};
 use crate::workflow::sweep::{Planned, plan_all, record_batch, sweep_planned};
+use crate::workflow::watch::facts;
 use crate::workflow::{Checked, Desk, Found};
 use futures_util::StreamExt;
 use std::collections::BTreeSet;
@@ -37,6 +38,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
             findings_count: 0,
             wish: wish(arguments.by),
             plans_only: arguments.plan,
+            plans_as_json: arguments.format.json,
             told: BTreeSet::new(),
         };
         check(run, arguments).await
@@ -78,6 +80,8 @@ struct Run<'a> {
     wish: Wish,
     /// Whether only the plan is wanted.
     plans_only: bool,
+    /// Whether a program reads it.
+    plans_as_json: bool,
     /// What was told on stderr already: each trouble once.
     told: BTreeSet<String>,
 }
@@ -152,7 +156,11 @@ impl Run<'_> {
         let is_told = self.plans_only || self.wish != Wish::Cheapest || count >= LISTED_ITEMS_MIN;
         if is_told {
             for planned in &planned {
-                say::aside(plan_lines::plan(planned));
+                if self.plans_only && self.plans_as_json {
+                    say::line(json::line(&plan_lines::plan_json(planned)))?;
+                } else {
+                    say::aside(plan_lines::plan(planned));
+                }
             }
         }
         if self.plans_only {
@@ -184,7 +192,7 @@ impl Run<'_> {
             for (found, checked) in &batch {
                 progress.advance();
                 self.note_faults(&progress, checked);
-                if self.filter.passes(&facts(found, checked)) {
+                if self.filter.passes(&facts(found, Some(checked))) {
                     self.findings_count += 1;
                     let line = if are_findings {
                         FindingLine::of_checked(found, checked)
@@ -240,8 +248,3 @@ fn wish(by: Option<By>) -> Wish {
 
 /// How many different troubles are told on stderr.
 const TOLD_MAX: usize = 5;
-
-/// The facts of a checked finding for a filter.
-pub(super) fn facts<'a>(found: &'a Found, checked: &Checked) -> Facts<'a> {
-    Facts { verdict: checked.verdict().as_str(), advice: checked.advice().as_str(), ..found.facts() }
-}

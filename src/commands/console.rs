@@ -4,6 +4,10 @@ use super::arguments::Common;
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
 use crate::adapters::system;
+use crate::config::file::ViewEntry;
+use crate::config::load::Folders;
+use crate::config::{Settings, views};
+use crate::console::{Keymap, SavedView};
 use crate::runtime::event_loop;
 use crate::workflow::Desk;
 use std::sync::Arc;
@@ -14,12 +18,56 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     if let Some(fault) = settings.unread.first() {
         return Err(fault.clone().into());
     }
-    session::at_desk(common, &settings, AuditUse::Write, async |desk| open(desk, None).await).await
+    let options = options(&settings)?;
+    session::at_desk(common, &settings, AuditUse::Write, async |desk| open(desk, options).await).await
+}
+
+/// How the console is to be, from the configuration and the views that were saved.
+fn options(settings: &Settings) -> Result<event_loop::Options, Failure> {
+    const MEND: &str = "Mend the configuration; docs/console.md has every name.";
+    let console = &settings.console;
+    let keys = Keymap::with(&console.keys).map_err(|what| Failure::usage(what, MEND))?;
+    let place = Folders::of_platform().ok().map(|folders| folders.state.join(views::FILE_NAME));
+    // Saved views that cannot be read keep nobody from an incident: they are missing, and saving says why.
+    let saved = place.as_deref().map(views::read).and_then(Result::ok).unwrap_or_default();
+    let written = console.views.iter().map(|(name, entry)| view(name, entry));
+    let mut known = written.collect::<Result<Vec<_>, String>>().map_err(|what| Failure::usage(what, MEND))?;
+    let is_new = |view: &SavedView| !console.views.contains_key(&view.name);
+    known.extend(saved.iter().filter_map(|(name, entry)| view(name, entry).ok()).filter(is_new));
+    let save = move |view: &SavedView| -> Result<(), (String, String)> {
+        let Some(place) = &place else {
+            let what = "the view is kept until the console ends: there is no home folder".to_owned();
+            return Err((what, "Set $HOME, or write it into the configuration.".to_owned()));
+        };
+        views::save(place, &view.name, entry_of(view)).map_err(|fault| (fault.what, fault.do_next))
+    };
+    Ok(event_loop::Options {
+        title: None,
+        no_color: system::wants_no_color(),
+        keys,
+        views: known,
+        save_view: Some(Arc::new(save)),
+        refresh: console.refresh,
+    })
+}
+
+fn view(name: &str, entry: &ViewEntry) -> Result<SavedView, String> {
+    let words = (entry.filter.as_deref(), entry.sort.as_deref(), entry.group.as_deref());
+    SavedView::read(name, words, entry.reversed)
+}
+
+fn entry_of(view: &SavedView) -> ViewEntry {
+    let outlook = &view.outlook;
+    ViewEntry {
+        filter: Some(outlook.filter.clone()).filter(|filter| !filter.is_empty()),
+        sort: Some(outlook.sort.column.as_str().to_owned()),
+        reversed: outlook.sort.reversed,
+        group: Some(outlook.grouping.as_str().to_owned()),
+    }
 }
 
 /// Opens the console on a desk.
-pub(super) async fn open(desk: &Arc<Desk>, title: Option<String>) -> Result<Exit, Failure> {
-    let options = event_loop::Options { title, no_color: system::wants_no_color() };
+pub(super) async fn open(desk: &Arc<Desk>, options: event_loop::Options) -> Result<Exit, Failure> {
     event_loop::run(Arc::clone(desk), options).await?;
     Ok(Exit::Fine)
 }

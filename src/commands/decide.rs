@@ -1,7 +1,6 @@
 //! `unstuck decide`: settle one item, or many, with a reason.
 
 use super::arguments::{ChoiceArguments, Common, Decide};
-use super::check::facts;
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse, Troubles};
 use super::tell;
@@ -15,6 +14,7 @@ use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
 use crate::workflow::settle::{self, look_up};
 use crate::workflow::sweep::{record_batch, sweep};
+use crate::workflow::watch::facts;
 use crate::workflow::{Checked, Desk, Found, Order};
 use futures_util::StreamExt;
 use std::io::{IsTerminal, Write};
@@ -168,7 +168,7 @@ async fn many(
     let found =
         find_all(desk, &session::sources(desk, arguments.source.as_deref())?, &filter, &mut troubles).await;
     let checked = check_all(desk, found, &stop).await;
-    let passing = checked.into_iter().filter(|(found, checked)| filter.passes(&facts(found, checked)));
+    let passing = checked.into_iter().filter(|(found, checked)| filter.passes(&facts(found, Some(checked))));
     let mut summary = Summary::default();
     let mut orders = Vec::new();
     for (found, checked) in passing {

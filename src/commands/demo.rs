@@ -4,11 +4,12 @@ use super::arguments::{Common, Demo};
 use super::failure::{Exit, Failure};
 use super::list::print_checked_table;
 use super::session::{self, AuditUse};
-use crate::adapters::system::SystemClock;
+use crate::adapters::system::{self, SystemClock};
 use crate::demo::score::{Said, Score};
 use crate::demo::stage::Stage;
 use crate::output::say;
 use crate::ports::clock::Clock;
+use crate::runtime::event_loop;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
 use crate::workflow::sweep::{record_batch, sweep};
@@ -25,7 +26,12 @@ pub(super) async fn run(common: &Common, arguments: &Demo) -> Result<Exit, Failu
             return headless(&stage, desk, arguments.seed).await;
         }
         let title = format!("demo, seed {}, in {}", arguments.seed, stage.folder.path().display());
-        super::console::open(desk, Some(title)).await
+        let options = event_loop::Options {
+            title: Some(title),
+            no_color: system::wants_no_color(),
+            ..event_loop::Options::default()
+        };
+        super::console::open(desk, options).await
     })
     .await
 }

@@ -3,20 +3,24 @@
 pub mod arguments;
 mod audit;
 mod check;
+mod completions;
 mod console;
 mod decide;
 mod demo;
 mod doctor;
 mod duplicates;
 pub mod failure;
+mod incident;
 mod init;
 mod list;
 mod presets;
 mod proposals;
 mod reconcile;
+mod report;
 mod session;
 mod show;
 mod tell;
+mod watch;
 
 use arguments::{Arguments, Command};
 use failure::{Exit, Failure};
@@ -40,8 +44,12 @@ pub async fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::Approve(approve)) => proposals::approve_one(&common, &approve).await,
         Some(Command::Withdraw(withdraw)) => proposals::withdraw_one(&common, &withdraw).await,
         Some(Command::Audit(audit)) => audit::run(&common, &audit).await,
+        Some(Command::Watch(arguments)) => watch::run(&common, &arguments).await,
+        Some(Command::Incident(arguments)) => incident::run(&common, &arguments).await,
+        Some(Command::Report(arguments)) => report::run(&common, &arguments).await,
         Some(Command::Doctor(doctor)) => doctor::run(&common, &doctor).await,
         Some(Command::Init(init)) => init::run(&common, &init).await,
         Some(Command::Presets(presets)) => presets::run(&common, &presets).await,
+        Some(Command::Completions(completions)) => completions::run(&completions),
     }
 }

@@ -44,6 +44,33 @@ pub(super) async fn settings(common: &Common) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
+/// The settings of a command that needs the audit alone: no database is looked into, and where there is no configuration the
+/// audit is the one that `--db` uses.
+pub(super) async fn audit_settings(common: &Common) -> Result<Settings, Failure> {
+    if !common.db.is_empty() && common.config.is_none() {
+        return without_sources(common);
+    }
+    settings_or_audit(common).await
+}
+
+/// The settings as ever; where there is neither a configuration nor a database, the audit alone.
+pub(super) async fn settings_or_audit(common: &Common) -> Result<Settings, Failure> {
+    let has_file = Folders::of_platform().is_ok_and(|folders| folders.config_file().exists());
+    if common.config.is_none() && common.db.is_empty() && !has_file {
+        return without_sources(common);
+    }
+    settings(common).await
+}
+
+fn without_sources(common: &Common) -> Result<Settings, Failure> {
+    let folders = Folders::of_platform();
+    let Some(named) = &common.audit_file else { return Ok(load::audit_alone(folders?.audit_file())?) };
+    // An audit that is named needs no home folder. Its key is where it is by default, whatever the audit's own place.
+    let mut settings = load::audit_alone(named.clone())?;
+    settings.audit_key = folders.ok().and_then(|folders| load::key_of(&folders.audit_file()));
+    Ok(settings)
+}
+
 fn no_folder(fault: &std::io::Error) -> Failure {
     Failure::usage(format!("the current folder cannot be found ({fault})"), "Change to a folder that exists.")
 }

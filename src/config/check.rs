@@ -8,7 +8,7 @@ use super::file::{
     AuditFile, ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry,
 };
 use super::load::key_of;
-use super::settings::{Settings, SourceSettings};
+use super::settings::{ConsoleSettings, Settings, SourceSettings};
 use super::{ConfigFault, Database};
 use crate::config::kind::Kind;
 use crate::domain::moment::parse_duration;
@@ -75,12 +75,33 @@ pub(super) fn check(
             .map(|entry| escalation::check("escalation", entry, folder, &catalogue))
             .transpose()?,
         escalations,
+        watch: file.watch.as_ref().map(|entry| escalation::posted("watch", entry, folder)).transpose()?,
         providers,
         effects_databases,
+        console: console(file)?,
         unread: Vec::new(),
         catalogue,
         file: None,
     })
+}
+
+/// The least time between two readings that the console begins by itself: no source is to feel it.
+const REFRESH_MIN: TimeDelta = TimeDelta::seconds(5);
+
+fn console(file: &ConfigFile) -> Result<ConsoleSettings, ConfigFault> {
+    let refresh = file.refresh.as_deref().map(parse_duration).transpose().map_err(|fault| {
+        ConfigFault::new(format!("`refresh`: {fault}"), "Write a span such as \"30s\", or take the line out.")
+    })?;
+    if refresh.is_some_and(|refresh| refresh < REFRESH_MIN) {
+        return Err(ConfigFault::new(
+            format!(
+                "`refresh`: less than {} seconds would be felt by the sources",
+                REFRESH_MIN.num_seconds()
+            ),
+            "Write a longer span such as \"30s\", or take the line out.",
+        ));
+    }
+    Ok(ConsoleSettings { refresh, keys: file.keys.clone(), views: file.views.clone() })
 }
 
 fn operator(file: &ConfigFile) -> Result<Option<String>, ConfigFault> {

@@ -4,9 +4,9 @@ use crate::domain::moment::TimeFormat;
 use crate::domain::money::Unit;
 use crate::domain::policy::Risk;
 use crate::preset::source::file::{OneOrMore, SourceFile};
-use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -41,6 +41,34 @@ pub struct ConfigFile {
     /// Other places that escalations of single kinds go to, by name.
     #[serde(default)]
     pub escalations: BTreeMap<String, EscalationEntry>,
+    /// Where `watch` tells what is new.
+    pub watch: Option<EscalationEntry>,
+    /// How often the console reads the sources again by itself (`30s`); not at all where it is not said.
+    pub refresh: Option<String>,
+    /// Other keys for the console's actions, by their names.
+    #[serde(default)]
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// The console's views, by name.
+    #[serde(default)]
+    pub views: BTreeMap<String, ViewEntry>,
+}
+
+/// One view of the console: what is shown, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ViewEntry {
+    /// The filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// The order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<String>,
+    /// Whether the order is turned round.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reversed: bool,
+    /// What findings are grouped by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 /// Where the audit is.
@@ -245,7 +273,7 @@ pub struct OperationEntry {
     pub in_flight_max: Option<usize>,
 }
 
-/// Where escalations go.
+/// Where escalations, or what a watch tells, go.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EscalationEntry {

@@ -2,7 +2,7 @@
 
 use super::check::check;
 use super::file::ConfigFile;
-use super::settings::{Settings, SourceSettings};
+use super::settings::{ConsoleSettings, Settings, SourceSettings};
 use super::{ConfigFault, Database};
 use crate::preset::catalogue::{Catalogue, one_line};
 use crate::preset::source::{Engine, SourcePreset, Table};
@@ -210,6 +210,16 @@ pub fn trial(looked: Vec<Looked>, preset: &SourcePreset) -> Result<Settings, Con
     Ok(without_configuration(sources, Vec::new(), catalogue, PathBuf::new()))
 }
 
+/// Settings without a configuration and without a source: for whoever only reads or adds to the audit.
+///
+/// # Errors
+/// A built-in preset that is wrong, which is an error of the program.
+pub fn audit_alone(audit: PathBuf) -> Result<Settings, ConfigFault> {
+    let catalogue = Catalogue::new(&[])
+        .map_err(|fault| ConfigFault::new(fault.to_string(), "Report this: a built-in preset is wrong."))?;
+    Ok(without_configuration(Vec::new(), Vec::new(), catalogue, audit))
+}
+
 fn without_configuration(
     sources: Vec<SourceSettings>,
     unread: Vec<ConfigFault>,
@@ -217,6 +227,7 @@ fn without_configuration(
     audit: PathBuf,
 ) -> Settings {
     Settings {
+        console: ConsoleSettings::default(),
         operator: None,
         audit_key: key_of(&audit),
         audit_checkpoints: None,
@@ -231,6 +242,7 @@ fn without_configuration(
         effects_databases: BTreeMap::new(),
         escalation: None,
         escalations: BTreeMap::new(),
+        watch: None,
         unread,
         catalogue,
         file: None,

@@ -7,6 +7,7 @@ pub mod file;
 pub mod kind;
 pub mod load;
 pub mod settings;
+pub mod views;
 
 pub use database::Database;
 pub use settings::Settings;

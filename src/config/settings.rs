@@ -1,5 +1,6 @@
 //! What the program uses: everything present, everything checked.
 
+use super::file::ViewEntry;
 use super::{ConfigFault, Database};
 use crate::config::kind::Kind;
 use crate::ports::logs::{LogPlace, MarksPlace};
@@ -7,6 +8,7 @@ use crate::preset::catalogue::Catalogue;
 use crate::preset::escalation::EscalationSettings;
 use crate::preset::provider::{OperationSettings, ProviderPreset, ProviderSettings};
 use crate::preset::source::SourcePreset;
+use crate::preset::webhook::WebhookSettings;
 use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,8 +45,12 @@ pub struct Settings {
     pub escalation: Option<EscalationSettings>,
     /// Other places that escalations of single kinds go to, by name.
     pub escalations: BTreeMap<Arc<str>, EscalationSettings>,
+    /// Where `watch` tells what is new; `None` tells nobody but its output.
+    pub watch: Option<WebhookSettings>,
     /// Databases that were named without a configuration and could not be looked into.
     pub unread: Vec<ConfigFault>,
+    /// How the console behaves.
+    pub console: ConsoleSettings,
     /// Every preset there is.
     pub catalogue: Catalogue,
     /// The configuration file; `None` without one.
@@ -72,6 +78,17 @@ pub struct EffectsDatabaseSettings {
     pub in_flight_max: Option<usize>,
     /// What single operations do otherwise, by name.
     pub operations: BTreeMap<String, OperationSettings>,
+}
+
+/// How the console behaves.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ConsoleSettings {
+    /// How often it reads the sources again by itself; `None` is only when asked.
+    pub refresh: Option<TimeDelta>,
+    /// Other keys for actions, by their names. The console knows which actions there are.
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// Views, by name. The console knows which orders and groups there are.
+    pub views: BTreeMap<String, ViewEntry>,
 }
 
 /// One source.

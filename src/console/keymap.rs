@@ -1,4 +1,8 @@
-//! The keymap: one table from which key handling, help and footer are drawn.
+//! The keymap: one table from which key handling, help, footer and palette are drawn; a configuration may give other keys.
+
+mod effective;
+
+pub use effective::{Bound, Keymap};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -37,6 +41,30 @@ pub enum Action {
     SortNext,
     /// Turn the order round.
     SortReverse,
+    /// Show the counts, each of which is a filter.
+    Triage,
+    /// In the counts: filter by the one under the cursor, or not any more.
+    Pick,
+    /// Group by the next thing.
+    Group,
+    /// Fold or unfold all groups.
+    FoldAll,
+    /// Back to the filter and grouping before.
+    JumpBack,
+    /// Forward again.
+    JumpForward,
+    /// Show the saved views.
+    Views,
+    /// Save filter, order and grouping under a name.
+    SaveView,
+    /// Find an action by its name.
+    Palette,
+    /// Do what is found in the palette.
+    Run,
+    /// Save under the name that was typed.
+    KeepName,
+    /// Pause before the next decision of a running series, or go on.
+    PauseDeciding,
     /// Read the sources again.
     Refresh,
     /// Ask the provider of what is selected, or of the finding under the cursor.
@@ -106,6 +134,12 @@ pub enum Place {
     Proposals,
     /// One proposal.
     Proposal,
+    /// The counts.
+    Triage,
+    /// The palette.
+    Palette,
+    /// The name of a view.
+    Name,
     /// The filter box.
     Filter,
     /// The reason in a dialog.
@@ -127,12 +161,12 @@ pub enum Place {
 impl Place {
     /// Whether printable keys are text there, and nothing else.
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Filter | Self::Reason | Self::Typed)
+        matches!(self, Self::Filter | Self::Reason | Self::Typed | Self::Palette | Self::Name)
     }
 }
 
 /// One key, as the table spells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     code: KeyCode,
     control: bool,
@@ -231,6 +265,7 @@ use Place as P;
 const LISTS: &[Place] = &[P::Findings, P::Item, P::Audit, P::Entry, P::Proposals, P::Proposal];
 const PROPOSALS: &[Place] = &[P::Proposals, P::Proposal];
 const SCROLLS: &[Place] = &[
+    P::Triage,
     P::Findings,
     P::Item,
     P::Audit,
@@ -242,6 +277,8 @@ const SCROLLS: &[Place] = &[
     P::Blocked,
 ];
 const SCROLLS_TOO: &[Place] = &[
+    P::Triage,
+    P::Palette,
     P::Findings,
     P::Item,
     P::Audit,
@@ -260,6 +297,9 @@ const SCROLLS_TOO: &[Place] = &[
 const ITEMS: &[Place] = &[P::Findings, P::Item];
 const FIELDS: &[Place] = &[P::Reason, P::Insist, P::Button, P::Typed];
 const EVERYWHERE: &[Place] = &[
+    P::Triage,
+    P::Palette,
+    P::Name,
     P::Findings,
     P::Item,
     P::Audit,
@@ -298,11 +338,19 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Escalate, &[char('e')], ITEMS, Group::Decide, "escalate", "escalate: hand it to somebody else"),
     bind(A::Filter, &[char('/')], ITEMS, Group::Look, "filter", "filter: words, kind:invoice finding:stuck verdict:unknown age>2h -timeout"),
     bind(A::Quit, &[char('q')], LISTS, Group::Program, "quit", "quit; a write that has begun is waited for"),
+    bind(A::Back, &[key(KeyCode::Esc), char('h'), key(KeyCode::Left)], LISTS, Group::Move, "back", "cancel checks, else back, else drop selection, else filter"),
     bind(A::CheckAll, &[char('C')], &[P::Findings], Group::Look, "check all", "ask the providers of all findings shown"),
     bind(A::Select, &[char(' ')], &[P::Findings], Group::Decide, "select", "select or deselect; a decision then takes all selected"),
     bind(A::SelectAll, &[char('a'), char('*')], &[P::Findings], Group::Decide, "", "select all findings shown, or none"),
     bind(A::SortNext, &[char('s')], ITEMS, Group::Look, "sort", "sort by the next column"),
     bind(A::SortReverse, &[char('S')], ITEMS, Group::Look, "", "turn the order round"),
+    bind(A::Triage, &[char('t')], ITEMS, Group::Look, "triage", "triage: how many of what; each count is a filter by one key"),
+    bind(A::Group, &[char('z')], ITEMS, Group::Look, "group", "group by error, hour, kind, source, reference, or not; Enter unfolds"),
+    bind(A::FoldAll, &[char('Z')], &[P::Findings], Group::Look, "", "unfold all groups, or fold them"),
+    bind(A::JumpBack, &[char('['), ctrl('o')], ITEMS, Group::Look, "", "undo a filter or grouping: back to the one before"),
+    bind(A::JumpForward, &[char(']')], ITEMS, Group::Look, "", "forward again"),
+    bind(A::Views, &[char('v')], ITEMS, Group::Look, "views", "saved views: filter, order and grouping under a name"),
+    bind(A::SaveView, &[char('V')], ITEMS, Group::Look, "", "save this filter, order and grouping under a name"),
     bind(A::Refresh, &[char('R')], ITEMS, Group::Look, "refresh", "read the sources again"),
     bind(A::Refresh, &[char('R')], &[P::Audit, P::Entry], Group::Look, "refresh", "in the audit: read it again"),
     bind(A::Unmask, &[char('u')], ITEMS, Group::Look, "", "show hidden fields of this item (goes on record); again hides them"),
@@ -316,6 +364,8 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Refresh, &[char('R')], PROPOSALS, Group::Look, "refresh", "in the proposals: read them again"),
     bind(A::Down, &[char('j'), key(KeyCode::Down)], SCROLLS, Group::Move, "", "one line down"),
     bind(A::Up, &[char('k'), key(KeyCode::Up)], SCROLLS, Group::Move, "", "one line up"),
+    bind(A::Down, &[key(KeyCode::Down), ctrl('n')], &[P::Palette], Group::Dialog, "", "in the palette: one line down"),
+    bind(A::Up, &[key(KeyCode::Up), ctrl('p')], &[P::Palette], Group::Dialog, "", "in the palette: one line up"),
     bind(A::Down, &[key(KeyCode::Down)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll the text above down (filtering: the list)"),
     bind(A::Up, &[key(KeyCode::Up)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll it up"),
     bind(A::HalfDown, &[ctrl('d')], SCROLLS, Group::Move, "", "half a page down"),
@@ -325,7 +375,10 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Top, &[char('g'), key(KeyCode::Home)], SCROLLS, Group::Move, "", "to the first line"),
     bind(A::Bottom, &[char('G'), key(KeyCode::End)], SCROLLS, Group::Move, "", "to the last line"),
     bind(A::OtherPane, &[key(KeyCode::Tab)], ITEMS, Group::Move, "", "between list and item"),
-    bind(A::Back, &[key(KeyCode::Esc), char('h'), key(KeyCode::Left)], LISTS, Group::Move, "back", "cancel checks, else back, else drop selection, else filter"),
+    bind(A::Pick, &[key(KeyCode::Enter), char(' ')], &[P::Triage], Group::Dialog, "filter by it", "in triage: filter by the count (or press its letter); again undoes it"),
+    bind(A::Close, &[key(KeyCode::Esc), char('t'), char('q')], &[P::Triage], Group::Dialog, "close", "in triage: close it; the filter stays"),
+    bind(A::Run, &[key(KeyCode::Enter)], &[P::Palette], Group::Dialog, "do it", "in the palette: do what is found"),
+    bind(A::KeepName, &[key(KeyCode::Enter)], &[P::Name], Group::Dialog, "save", "save the view under the name typed"),
     bind(A::KeepFilter, &[key(KeyCode::Enter)], &[P::Filter], Group::Dialog, "keep the filter", "keep the filter as typed"),
     bind(A::NextField, &[key(KeyCode::Tab), key(KeyCode::Enter)], &[P::Reason, P::Insist], Group::Dialog, "next field", "to the next field"),
     bind(A::NextField, &[key(KeyCode::Tab)], &[P::Button, P::Typed], Group::Dialog, "", "to the next field"),
@@ -334,25 +387,12 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Confirm, &[char('y')], &[P::Button], Group::Dialog, "confirm", "confirm, on the button; Enter alone never does"),
     bind(A::ConfirmTyped, &[key(KeyCode::Enter)], &[P::Typed], Group::Dialog, "confirm what you typed", "confirm once the word asked for is typed"),
     bind(A::StopDeciding, &[key(KeyCode::Esc)], &[P::Writing], Group::Dialog, "stop before the next", "stop before the next one; the one begun is carried to its outcome"),
-    bind(A::Cancel, &[key(KeyCode::Esc)], &[P::Filter, P::Reason, P::Insist, P::Button, P::Typed, P::Blocked], Group::Dialog, "cancel", "leave the dialog; nothing is written"),
+    bind(A::PauseDeciding, &[char(' ')], &[P::Writing], Group::Dialog, "pause", "pause before the next one; again goes on"),
+    bind(A::Cancel, &[key(KeyCode::Esc)], &[P::Filter, P::Palette, P::Name, P::Reason, P::Insist, P::Button, P::Typed, P::Blocked], Group::Dialog, "cancel", "leave the dialog; nothing is written"),
     bind(A::Close, &[key(KeyCode::Esc), key(KeyCode::Enter), char('q')], &[P::Reading], Group::Dialog, "close", "close what you have read"),
     bind(A::Mouse, &[char('m')], LISTS, Group::Program, "", "mouse on or off (off leaves selecting text to the terminal)"),
+    bind(A::Palette, &[char(':')], LISTS, Group::Program, "palette", "palette: every action by its name"),
     bind(A::Help, &[char('?')], LISTS, Group::Program, "help", "this help"),
     bind(A::Suspend, &[ctrl('z')], EVERYWHERE, Group::Program, "", "stop as the shell's job; `fg` comes back"),
     bind(A::QuitNow, &[ctrl('c')], EVERYWHERE, Group::Program, "", "quit from anywhere"),
 ];
-
-/// What a key means in a place; `None` where it means nothing.
-pub fn action_of(place: Place, event: KeyEvent) -> Option<Action> {
-    KEYMAP
-        .iter()
-        .find(|binding| {
-            binding.places.contains(&place) && binding.keys.iter().any(|key| key.is_pressed(event))
-        })
-        .map(|binding| binding.action)
-}
-
-/// The lines of the keymap that have a word in a place's footer.
-pub fn footer_of(place: Place) -> impl Iterator<Item = &'static Binding> {
-    KEYMAP.iter().filter(move |binding| binding.places.contains(&place) && !binding.label.is_empty())
-}

@@ -21,8 +21,10 @@ pub mod update;
 pub mod view;
 pub mod words;
 
+pub use keymap::Keymap;
 pub use message::Message;
 pub use model::Model;
+pub use model::trail::SavedView;
 pub use task::Task;
 pub use update::update;
 pub use view::{ViewState, view};
@@ -52,6 +54,14 @@ pub struct Setup {
     pub title: Option<String>,
     /// Names of fields that the policy of a kind hides, by kind.
     pub masks: HashMap<Arc<str>, Arc<[String]>>,
+    /// How old evidence may be when a decision uses it, by kind.
+    pub evidence_age_max: HashMap<Arc<str>, chrono::TimeDelta>,
+    /// The keys.
+    pub keys: Keymap,
+    /// How often the sources are read again without being asked for; `None` is never.
+    pub refresh: Option<chrono::TimeDelta>,
+    /// Views under a name, those of the configuration first.
+    pub views: Vec<SavedView>,
 }
 
 #[cfg(test)]

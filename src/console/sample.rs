@@ -79,6 +79,7 @@ pub fn found(number: usize) -> Found {
         approvals: Approvals::One,
         mask: Arc::default(),
         reference: Ok(key.into()),
+        money: None,
         clock_gap: TimeDelta::zero(),
         finding,
     }

@@ -1,5 +1,6 @@
 //! What the console wants done: plain data, so that a test presses keys and compares a list.
 
+use crate::console::model::trail::SavedView;
 use crate::domain::decision::{Choice, Reason};
 use crate::domain::proposal::Proposal;
 use crate::workflow::settle::approve::ApprovalOrder;
@@ -53,6 +54,8 @@ pub enum Task {
         /// The orders.
         orders: Vec<Order>,
     },
+    /// Pause before the next order of a running `Decide`, or go on.
+    PauseDeciding(bool),
     /// Stop before the next order of a running `Decide`.
     StopDeciding,
     /// Settle decisions that had broken off (at the start).
@@ -96,6 +99,8 @@ pub enum Task {
         /// The item's key.
         key: Arc<str>,
     },
+    /// Keep a view for the next start.
+    SaveView(SavedView),
     /// Put text on the clipboard (OSC 52).
     Copy(String),
     /// Turn mouse reports on or off.

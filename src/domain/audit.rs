@@ -33,11 +33,17 @@ pub enum Event {
     DryRun,
     /// Somebody looked at hidden fields.
     Unmasked,
+    /// Somebody gave an incident a name and a beginning.
+    Opened,
+    /// Somebody wrote something down about an incident.
+    Noted,
+    /// An incident is over.
+    Closed,
 }
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Checked,
         Self::Listed,
         Self::Proposed,
@@ -49,6 +55,9 @@ impl Event {
         Self::Failed,
         Self::DryRun,
         Self::Unmasked,
+        Self::Opened,
+        Self::Noted,
+        Self::Closed,
     ];
 
     /// The word as the record spells it.
@@ -65,6 +74,9 @@ impl Event {
             Self::Failed => "failed",
             Self::DryRun => "dry_run",
             Self::Unmasked => "unmasked",
+            Self::Opened => "opened",
+            Self::Noted => "noted",
+            Self::Closed => "closed",
         }
     }
 

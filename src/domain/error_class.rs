@@ -25,6 +25,9 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
+    /// Every one, what proves least first.
+    pub const ALL: [Self; 3] = [Self::Ambiguous, Self::Refused, Self::BeforeEffect];
+
     /// The name used in configuration and output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

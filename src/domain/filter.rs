@@ -1,16 +1,18 @@
 //! The filter over findings, shared by the console and the commands.
 //!
-//! Words are joined by "and": `kind:invoice finding:stuck age>2h -timeout`. A word without a field is looked for in key,
-//! source, kind, status, error and reference.
+//! Words are joined by "and": `kind:invoice finding:stuck age>2h -timeout`; commas within one are "or": `kind:invoice,refund`.
+//! A word without a field is looked for in key, source, kind, status, error and reference.
 
+mod nearest;
 mod parse;
 mod quick;
 #[cfg(test)]
 mod tests;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use parse::{parse_term, split_words};
 pub use quick::{Ends, Folded, Rest, fold};
+use rust_decimal::Decimal;
 
 /// The facts of a finding that a filter can see.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,6 +43,12 @@ pub struct Facts<'a> {
     pub age: Option<TimeDelta>,
     /// Attempts; `None` where they are not known.
     pub attempts: Option<i64>,
+    /// Since when it is so; `None` where no readable time says it.
+    pub since: Option<DateTime<Utc>>,
+    /// How much money it is about; `None` where nobody said yet.
+    pub amount: Option<&'a Decimal>,
+    /// The currency of that; empty where nobody said yet.
+    pub currency: &'a str,
 }
 
 impl<'a> Facts<'a> {
@@ -75,6 +83,13 @@ enum Test {
     Is(Field, Vec<String>),
     Age(Order, TimeDelta),
     Attempts(Order, i64),
+    Amount(Order, Decimal),
+    /// One of several codes in capitals.
+    Currency(Vec<String>),
+    /// It began at this moment or later.
+    Since(DateTime<Utc>),
+    /// It began before this moment.
+    Until(DateTime<Utc>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,20 +195,67 @@ impl Filter {
         self.terms.iter().any(|term| matches!(term.test, Test::Is(Field::Verdict | Field::Advice, _)))
     }
 
+    /// Whether it asks for money, which for some kinds nobody knows before a check.
+    pub fn asks_for_money(&self) -> bool {
+        self.terms.iter().any(|term| term.test.is_of_money())
+    }
+
     /// Whether the finding may pass once it is checked, from its facts before that.
     pub fn may_pass(&self, facts: &Facts<'_>) -> bool {
-        self.needs_check() || self.passes(facts)
+        self.terms.iter().all(|term| term.test.waits_for_check(facts) || term.passes(facts))
     }
 
     /// Whether the finding passes.
     pub fn passes(&self, facts: &Facts<'_>) -> bool {
-        self.terms.iter().all(|term| term.test.holds(facts) != term.negated)
+        self.terms.iter().all(|term| term.passes(facts))
+    }
+}
+
+impl Term {
+    /// What is not known passes neither a word of money or time nor its contrary: "not above 100" must not take in, for a
+    /// decision on many, what may well be above it.
+    fn passes(&self, facts: &Facts<'_>) -> bool {
+        self.test.settles(facts).is_some_and(|holds| holds != self.negated)
     }
 }
 
 impl Test {
     fn anywhere(word: &str) -> Self {
         Self::Anywhere(word.to_lowercase())
+    }
+
+    fn is_of_money(&self) -> bool {
+        matches!(self, Self::Amount(..) | Self::Currency(_))
+    }
+
+    /// Whether only a check can say what it asks for.
+    fn waits_for_check(&self, facts: &Facts<'_>) -> bool {
+        match self {
+            Self::Is(Field::Verdict, _) => facts.verdict.is_empty(),
+            Self::Is(Field::Advice, _) => facts.advice.is_empty(),
+            Self::Amount(..) => facts.amount.is_none(),
+            Self::Currency(_) => facts.currency.is_empty(),
+            Self::Anywhere(_)
+            | Self::Is(..)
+            | Self::Age(..)
+            | Self::Attempts(..)
+            | Self::Since(_)
+            | Self::Until(_) => false,
+        }
+    }
+
+    /// Whether it holds; `None` where that is not known.
+    fn settles(&self, facts: &Facts<'_>) -> Option<bool> {
+        match self {
+            Self::Anywhere(_) | Self::Is(..) | Self::Age(..) | Self::Attempts(..) => Some(self.holds(facts)),
+            Self::Amount(order, than) => facts.amount.map(|amount| order.holds(amount, than)),
+            Self::Currency(codes) => {
+                let is_known = !facts.currency.is_empty();
+                is_known.then(|| codes.iter().any(|code| code.eq_ignore_ascii_case(facts.currency)))
+            }
+            Self::Since(from) => facts.since.map(|since| since >= *from),
+            Self::Until(end) => facts.since.map(|since| since < *end),
+        }
     }
 
     fn holds(&self, facts: &Facts<'_>) -> bool {
@@ -209,6 +271,9 @@ impl Test {
             }
             Self::Age(order, than) => facts.age.is_some_and(|age| order.holds(&age, than)),
             Self::Attempts(order, than) => facts.attempts.is_some_and(|count| order.holds(&count, than)),
+            Self::Amount(..) | Self::Currency(_) | Self::Since(_) | Self::Until(_) => {
+                self.settles(facts).unwrap_or(false)
+            }
         }
     }
 }

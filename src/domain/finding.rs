@@ -26,6 +26,9 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
+    /// Every one, in the order of the enum.
+    pub const ALL: [Self; 5] = [Self::Stuck, Self::Ambiguous, Self::Duplicate, Self::Lost, Self::Mismatch];
+
     /// The word as files and JSON spell it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -322,6 +322,51 @@ pub fn parse_duration(text: &str) -> Result<TimeDelta, String> {
     TimeDelta::from_std(duration).map_err(|_| format!("`{text}` is too long a duration"))
 }
 
+/// Reads a point in time that a person wrote: UTC where it names no zone. A day alone is its beginning.
+///
+/// # Errors
+/// A sentence saying what is wrong.
+pub fn parse_moment(text: &str) -> Result<DateTime<Utc>, String> {
+    let day = chrono::NaiveDate::parse_from_str(text.trim(), "%Y-%m-%d").ok();
+    let whole = day.map_or_else(|| text.to_owned(), |day| format!("{day} 00:00:00"));
+    read(&Cell::Text(whole), TimeFormat::Iso, Zone::Utc).known().ok_or_else(|| {
+        format!("`{}` is not a time; write for example 2026-11-30 or 2026-11-30T08:15:00Z", cut(text))
+    })
+}
+
+/// A point in time as somebody at a keyboard says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// So long ago.
+    Ago(TimeDelta),
+    /// Then.
+    At(DateTime<Utc>),
+}
+
+impl When {
+    /// Reads a span such as `2h` or a moment such as `2026-11-30T08:15`.
+    ///
+    /// # Errors
+    /// A sentence saying what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Ok(span) = parse_duration(text) {
+            return Ok(Self::Ago(span));
+        }
+        parse_moment(text).map(Self::At).map_err(|_| {
+            format!("`{}` is neither a span such as 2h nor a time such as 2026-11-30T08:15", cut(text))
+        })
+    }
+
+    /// The point in time, seen from a present one.
+    pub fn seen_from(self, now: DateTime<Utc>) -> DateTime<Utc> {
+        match self {
+            // Further back than there are dates is the first of them.
+            Self::Ago(span) => now.checked_sub_signed(span).unwrap_or(DateTime::<Utc>::MIN_UTC),
+            Self::At(at) => at,
+        }
+    }
+}
+
 /// A span for people: its two largest units (`2 h 5 min`, `20 d 3 h`, `0 s`).
 pub fn span(delta: TimeDelta) -> String {
     let seconds = delta.num_seconds().unsigned_abs();

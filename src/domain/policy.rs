@@ -18,6 +18,9 @@ pub enum Risk {
 }
 
 impl Risk {
+    /// Every one, the costliest first.
+    pub const ALL: [Self; 3] = [Self::Financial, Self::CheckFirst, Self::Safe];
+
     /// The word as files and JSON spell it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -96,7 +96,10 @@ impl Closing {
             | Event::Failed
             | Event::Listed
             | Event::DryRun
-            | Event::Unmasked => None,
+            | Event::Unmasked
+            | Event::Opened
+            | Event::Noted
+            | Event::Closed => None,
         }
     }
 }

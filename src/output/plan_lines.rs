@@ -5,6 +5,7 @@ use crate::domain::plan::{Plan, PlannedListing};
 use crate::domain::text::clean;
 use crate::workflow::sweep::Planned;
 use chrono::SubsecRound;
+use serde_json::json;
 use std::time::Duration;
 
 /// What a plan comes to.
@@ -33,6 +34,28 @@ pub fn plan(planned: &Planned) -> String {
         about(plan.time_of(plan.requests())),
         beyond(plan, listing)
     )
+}
+
+/// What a plan comes to, for programs.
+pub fn plan_json(planned: &Planned) -> serde_json::Value {
+    let plan = planned.plan.as_ref();
+    let listing = plan.and_then(|plan| plan.listing.as_ref());
+    let told = |listing: &PlannedListing| {
+        json!({
+            "from": listing.from.map(stamp),
+            "findings": listing.covered,
+            "pages_expected": listing.pages_expected,
+            "pages_max": (!listing.is_forced).then_some(listing.pages_max),
+        })
+    };
+    json!({
+        "operation": planned.name.as_ref().map(ToString::to_string),
+        "findings": planned.found.len(),
+        "one_by_one": plan.map(|plan| plan.one_by_one),
+        "listing": listing.map(told),
+        "requests_min": plan.map(Plan::requests),
+        "seconds_min": plan.map(|plan| plan.time_of(plan.requests()).as_secs_f64()),
+    })
 }
 
 /// That a listing did not count; `None` where it did, or where there was none.

@@ -9,9 +9,13 @@ use unicode_width::UnicodeWidthStr;
 
 /// Column titles and widths; the last column takes what is left of the line.
 const LIST: [(&str, usize); 6] =
-    [("FINDING", 10), ("AGE", 13), ("SOURCE", 16), ("KEY", 30), ("STATUS", 9), ("TRIES", 5)];
+    [("FINDING", 10), ("AGE", 13), ("SOURCE", 16), (KEY, 36), ("STATUS", 9), ("TRIES", 5)];
 const CHECK: [(&str, usize); 6] =
-    [("VERDICT", 10), ("ADVICE", 9), ("AGE", 13), ("SOURCE", 16), ("KEY", 30), ("EFFECTS", 7)];
+    [("VERDICT", 10), ("ADVICE", 9), ("AGE", 13), ("SOURCE", 16), (KEY, 36), ("EFFECTS", 7)];
+/// The column that is never cut: a key is there to be copied into the next command. It is as wide as a UUID.
+const KEY: &str = "KEY";
+/// A longer key is no key but a text that got into its column.
+const KEY_CHARS_MAX: usize = 255;
 /// How wide a line is where no terminal says so.
 const WIDTH_ELSEWHERE: usize = 160;
 
@@ -68,10 +72,17 @@ fn age(line: &FindingLine<'_>) -> String {
 
 pub(super) fn row(columns: &[(&str, usize)], cells: &[String], last: &str, width: Option<usize>) -> String {
     let fitted: Vec<String> =
-        columns.iter().zip(cells).map(|((_, width), cell)| fitted(cell, *width)).collect();
+        columns.iter().zip(cells).map(|(column, cell)| in_column(*column, cell)).collect();
     let used: usize = columns.iter().map(|(_, width)| width + 2).sum();
     let left = width.unwrap_or(WIDTH_ELSEWHERE).saturating_sub(used).max(20);
     format!("{}  {}", fitted.join("  "), cut_to(&clean_cut(last, 4 * left), left)).trim_end().to_owned()
+}
+
+fn in_column((title, width): (&str, usize), cell: &str) -> String {
+    if title != KEY || cell.width() <= width {
+        return fitted(cell, width);
+    }
+    fitted(cell, clean_cut(cell, KEY_CHARS_MAX).width())
 }
 
 /// A cell cleaned, cut and padded to a width in terminal columns.
@@ -100,6 +111,19 @@ fn cut_to(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[rstest::rstest]
+    #[case::uuid("0199c3a4-8f1e-7c3b-9d55-2f6c1f0b7a11", "0199c3a4-8f1e-7c3b-9d55-2f6c1f0b7a11")]
+    #[case::short("inv-7", "inv-7                               ")]
+    #[case::longer(
+        "tenant-7/0199c3a4-8f1e-7c3b-9d55-2f6c1f0b7a11/2026-11",
+        "tenant-7/0199c3a4-8f1e-7c3b-9d55-2f6c1f0b7a11/2026-11"
+    )]
+    fn a_key_is_shown_whole(#[case] key: &str, #[case] shown: &str) {
+        assert_eq!(in_column((KEY, 36), key), shown);
+        let text = "k".repeat(300);
+        assert_eq!(in_column((KEY, 36), &text).width(), KEY_CHARS_MAX, "a text is no key");
+    }
 
     #[test]
     fn cells_keep_their_width() {

@@ -1,5 +1,6 @@
 //! What the workflow needs from the world, in our words: plain requests, plain answers, an error enum each.
 
+pub mod alerts;
 pub mod clock;
 pub mod escalation;
 pub mod logs;

@@ -308,6 +308,8 @@ pub enum Health {
     Doubtful,
     /// It does not work.
     Bad,
+    /// It does not work, because the configuration tells of something that is not there.
+    Misfit,
     /// It could not be reached.
     Unreachable,
 }

@@ -7,7 +7,7 @@ mod session;
 
 use self::session::Session;
 use crate::console::message::Message;
-use crate::console::{self, Model, Setup, Task, ViewState};
+use crate::console::{self, Keymap, Model, SavedView, Setup, Task, ViewState};
 use crate::runtime::fault::RuntimeFault;
 use crate::runtime::keyboard;
 use crate::runtime::screen::{Screen, Tty};
@@ -15,6 +15,7 @@ use crate::runtime::signals::{self, Signal};
 use crate::runtime::tasks::Tasks;
 use crate::runtime::terminal::{self, TerminalGuard};
 use crate::workflow::Desk;
+use chrono::TimeDelta;
 use crossterm::event::Event;
 use futures_util::{Stream, StreamExt};
 use ratatui::Frame;
@@ -35,13 +36,24 @@ const FRAME: Duration = Duration::from_millis(16);
 /// How often the loop looks whether the terminal is still there.
 const LOOK_FOR_TERMINAL: Duration = Duration::from_secs(2);
 /// How the console is to look.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// A line for the header ("demo, seed 7"); `None` for none.
     pub title: Option<String>,
     /// Whether to do without colours.
     pub no_color: bool,
+    /// The keys.
+    pub keys: Keymap,
+    /// Views under a name.
+    pub views: Vec<SavedView>,
+    /// What keeps a view for the next start; `None` where nothing does.
+    pub save_view: Option<SaveView>,
+    /// How often the sources are read again without being asked for; `None` is never.
+    pub refresh: Option<TimeDelta>,
 }
+
+/// Keeps a view for the next start, or says what went wrong and what to do.
+pub type SaveView = Arc<dyn Fn(&SavedView) -> Result<(), (String, String)> + Send + Sync>;
 
 /// Runs the console on the terminal until the operator quits or the program is asked to end.
 ///
@@ -54,9 +66,10 @@ pub async fn run(desk: Arc<Desk>, options: Options) -> Result<(), RuntimeFault> 
     let signals = signals::listen().map_err(RuntimeFault::Signals)?;
     let guard = TerminalGuard::enter().map_err(RuntimeFault::Enter)?;
     let mut screen = Tty::open().map_err(RuntimeFault::Enter)?;
+    let save_view = options.save_view.clone();
     let setup = setup_of(&desk, options, screen.size().map_err(RuntimeFault::Enter)?);
     let (model, first) = Model::start(setup);
-    let console = Whole { model, view: ViewState::default() };
+    let console = Whole { model, view: ViewState::default(), save_view };
     let ended =
         drive(desk, console, first, &mut screen, keyboard::listen().map_err(RuntimeFault::Input)?, signals)
             .await;
@@ -72,12 +85,17 @@ pub(super) trait Console {
     fn view(&mut self, frame: &mut Frame<'_>);
     /// Whether something on the screen changes with time alone.
     fn wants_ticks(&self) -> bool;
+    /// What keeps its views for the next start.
+    fn save_view(&self) -> Option<SaveView> {
+        None
+    }
 }
 
 /// The program's own console.
 struct Whole {
     model: Model,
     view: ViewState,
+    save_view: Option<SaveView>,
 }
 
 impl Console for Whole {
@@ -96,6 +114,10 @@ impl Console for Whole {
     fn wants_ticks(&self) -> bool {
         self.model.wants_ticks()
     }
+
+    fn save_view(&self) -> Option<SaveView> {
+        self.save_view.clone()
+    }
 }
 
 /// Runs any console on any screen, with events and signals from anywhere.
@@ -108,7 +130,8 @@ pub(super) async fn drive(
     mut signals: impl Stream<Item = Signal> + Unpin,
 ) -> Result<(), RuntimeFault> {
     let (sender, mut messages) = mpsc::channel(MESSAGES_WAITING_MAX);
-    let mut session = Session::new(Tasks::new(Arc::clone(&desk), sender), console, screen);
+    let tasks = Tasks::new(Arc::clone(&desk), sender, console.save_view());
+    let mut session = Session::new(tasks, console, screen);
     session.carry_out(first);
     let (mut next_tick, mut next_frame) = (Instant::now() + TICK, Instant::now());
     let mut next_look = Instant::now() + LOOK_FOR_TERMINAL;
@@ -164,6 +187,14 @@ fn setup_of(desk: &Desk, options: Options, size: ratatui::layout::Size) -> Setup
         size,
         now: desk.clock.now(),
         title: options.title,
+        keys: options.keys,
+        views: options.views,
+        refresh: options.refresh,
+        evidence_age_max: desk
+            .kinds
+            .iter()
+            .map(|(kind, known)| (Arc::clone(kind), known.policy.evidence_age_max))
+            .collect(),
         masks: desk
             .kinds
             .iter()

@@ -7,13 +7,14 @@
 
 mod checks;
 
-use crate::console::Task;
 use crate::console::message::{
     AuditMessage, Details, ItemMessage, Message, ProposalsMessage, ScanMessage, SettleMessage,
 };
+use crate::console::{SavedView, Task};
 use crate::domain::decision::Choice;
 use crate::domain::proposal::Proposal;
 use crate::ports::source::{Source, SourceFault, SourceFaultKind};
+use crate::runtime::event_loop::SaveView;
 use crate::workflow::check::Checked;
 use crate::workflow::look::{audit_page, look};
 use crate::workflow::recover::recover;
@@ -24,7 +25,7 @@ use crate::workflow::{Desk, Order};
 use futures_util::future::join_all;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -57,6 +58,8 @@ pub(super) struct Tasks {
     last_decision: Option<JoinHandle<()>>,
     /// Stops every decision in the line before its next order.
     stop_deciding: CancellationToken,
+    /// Whether the line waits before its next order.
+    pause: watch::Sender<bool>,
     /// Cancels every read and stops the line.
     ending: CancellationToken,
     reads: TaskTracker,
@@ -69,6 +72,8 @@ pub(super) struct Tasks {
 struct Outlet {
     desk: Arc<Desk>,
     messages: mpsc::Sender<Message>,
+    /// What keeps a view for the next start; `None` where nothing does.
+    save_view: Option<SaveView>,
 }
 
 impl std::fmt::Debug for Outlet {
@@ -91,7 +96,7 @@ impl Outlet {
 
 impl Tasks {
     /// No tasks yet; answers will go to `messages`.
-    pub(super) fn new(desk: Arc<Desk>, messages: mpsc::Sender<Message>) -> Self {
+    pub(super) fn new(desk: Arc<Desk>, messages: mpsc::Sender<Message>, save_view: Option<SaveView>) -> Self {
         let ending = CancellationToken::new();
         let tracker = || {
             let tracker = TaskTracker::new();
@@ -100,10 +105,11 @@ impl Tasks {
             tracker
         };
         Self {
-            outlet: Outlet { desk, messages },
+            outlet: Outlet { desk, messages, save_view },
             running: HashMap::new(),
             last_decision: None,
             stop_deciding: ending.child_token(),
+            pause: watch::Sender::new(false),
             ending,
             reads: tracker(),
             decisions: tracker(),
@@ -126,9 +132,14 @@ impl Tasks {
             }
             Task::Decide { run, orders } => {
                 let stop = self.stop_deciding.clone();
-                self.line_up(decide(outlet, run, orders, stop));
+                self.pause.send_replace(false);
+                self.line_up(decide(outlet, run, orders, (stop, self.pause.subscribe())));
+            }
+            Task::PauseDeciding(pause) => {
+                self.pause.send_replace(pause);
             }
             Task::StopDeciding => {
+                self.pause.send_replace(false);
                 self.stop_deciding.cancel();
                 self.stop_deciding = self.ending.child_token();
             }
@@ -158,6 +169,9 @@ impl Tasks {
                     let record_fault = settle::record_unmask(&outlet.desk, &source, &key).await.err();
                     outlet.send(Message::Item(ItemMessage::Unmasked { source, key, record_fault })).await;
                 });
+            }
+            Task::SaveView(view) => {
+                self.recordings.spawn(keep_view(outlet, view));
             }
             // These are the event loop's own: they need the terminal.
             Task::Copy(_) | Task::CaptureMouse(_) | Task::Suspend | Task::Quit => {}
@@ -315,9 +329,16 @@ async fn prepare(
     outlet.send(Message::Settle(message)).await;
 }
 
-/// Carries out orders one after the other, each to its outcome; `stop` ends it before the next.
-async fn decide(outlet: Outlet, run: u64, orders: Vec<Order>, stop: CancellationToken) {
+/// Carries out orders one after the other, each to its outcome; `stop` ends it before the next, `pause` makes it wait there.
+async fn decide(
+    outlet: Outlet,
+    run: u64,
+    orders: Vec<Order>,
+    (stop, mut pause): (CancellationToken, watch::Receiver<bool>),
+) {
     for order in orders {
+        // Whoever could end the pause is gone only at the end of the program, which stops as well.
+        let _ended = stop.run_until_cancelled(async { pause.wait_for(|paused| !paused).await.is_ok() }).await;
         if stop.is_cancelled() {
             break;
         }
@@ -335,6 +356,19 @@ async fn take_up(outlet: Outlet, run: u64, proposal: Arc<Proposal>, order: Appro
     let choice = proposal.choice;
     outlet.send(Message::Settle(SettleMessage::Decided { run, source, key, choice, result })).await;
     outlet.send(Message::Settle(SettleMessage::Ended { run })).await;
+}
+
+/// Keeps a view for the next start; that it could not be kept is told.
+async fn keep_view(outlet: Outlet, view: SavedView) {
+    let Some(save) = outlet.save_view.clone() else {
+        let what = "The view is there until the console ends: nothing keeps it here.".to_owned();
+        return outlet.notice(what, "Write it into a configuration to keep it.".to_owned()).await;
+    };
+    // It waits for a disk.
+    let saved = tokio::task::spawn_blocking(move || save(&view)).await;
+    if let Ok(Err((what, do_next))) = saved {
+        outlet.notice(what, do_next).await;
+    }
 }
 
 async fn read_audit(outlet: Outlet, run: u64, before: Option<i64>) {

@@ -251,11 +251,18 @@ pub(super) fn checked_json(found: &Found, checked: &Checked) -> serde_json::Valu
         "effects": checked.judgement.happened_count(),
         "effect_ids": checked.judgement.effects.iter().map(|effect| effect.id.as_str()).collect::<Vec<_>>(),
         "effects_told": checked.judgement.effects.iter().map(effect_json).collect::<Vec<_>>(),
+        "asked_for": found.money.as_ref().map(amount_json),
         "settled": checked.judgement.settled,
         "advice": checked.advice().as_str(),
         "reasons": checked.advised.reasons,
         "evidence": checked.evidence,
     })
+}
+
+/// How much an effect was, where the provider tells it.
+/// An amount in the currency itself: a text, because a number would be read as a float.
+fn amount_json(money: &Money) -> serde_json::Value {
+    json!({ "amount": money.amount.to_string(), "currency": money.currency })
 }
 
 /// The answers to keep beside the chain.

@@ -5,16 +5,19 @@ pub mod check;
 pub mod desk;
 #[cfg(test)]
 pub(crate) mod fakes;
+pub mod incident;
 pub mod list;
 pub mod look;
 pub mod reconcile;
 pub mod recover;
+pub mod report;
 pub mod scan;
 pub mod settle;
 #[cfg(test)]
 mod sim;
 pub mod story;
 pub mod sweep;
+pub mod watch;
 
 pub use check::Checked;
 pub use desk::Desk;

@@ -3,6 +3,7 @@
 use crate::domain::filter::Facts;
 use crate::domain::finding::{Finding, FindingKind, Sorted, find};
 use crate::domain::item::{Item, Row, State};
+use crate::domain::money::Money;
 use crate::domain::policy::{Approvals, Risk, Stakes};
 use crate::ports::source::{Cursor, Page, Source, SourceFault, SourceFaultKind, Wanted};
 use crate::workflow::desk::{Desk, template_fields};
@@ -34,6 +35,8 @@ pub struct Found {
     pub mask: Arc<[String]>,
     /// What the provider knows the item by, or why that cannot be said.
     pub reference: Result<Arc<str>, Arc<str>>,
+    /// What the job asked for; `None` where its policy names no amount, or only a payload that a scan does not read has it.
+    pub money: Option<Money>,
     /// How far the source's clock is ahead of ours.
     pub clock_gap: TimeDelta,
 }
@@ -59,6 +62,9 @@ impl Found {
             reference: self.reference.as_deref().unwrap_or(""),
             age: self.finding.age,
             attempts: item.attempts,
+            since: self.finding.since,
+            amount: self.money.as_ref().map(|money| &money.amount),
+            currency: self.money.as_ref().and_then(|money| money.currency.as_deref()).unwrap_or(""),
             ..Facts::default()
         }
     }
@@ -259,8 +265,15 @@ fn refer(
         kind.reference.render(&fields).map(Arc::from).map_err(Arc::from)
     };
     let policy = &kind.policy;
+    let money = kind.amount.as_ref().and_then(|amount| {
+        let fields = template_fields(&finding.item, row, payload);
+        // What cannot be read is told by the check; here it is only not known.
+        let currency = kind.currency.as_ref().map(|currency| currency.render(&fields)).transpose().ok()?;
+        Money::read(&amount.render(&fields).ok()?, currency.as_deref(), policy.amount_unit).ok()
+    });
     Found {
         finding,
+        money,
         risk: policy.risk,
         approvals: policy.approvals,
         mask: Arc::clone(&policy.mask),

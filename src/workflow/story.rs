@@ -21,7 +21,7 @@ use crate::workflow::desk::Desk;
 use crate::workflow::look::HISTORY_ENTRIES_MAX;
 use crate::workflow::scan::{Found, Pages, asked_about, complete, sort_out};
 use crate::workflow::settle::OrderFault;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use doubles::{Doubles, duplicates};
@@ -219,16 +219,17 @@ async fn history(
         let item = &member.found.finding.item;
         (item.source.to_string(), item.key.as_str().to_owned())
     });
-    let mut entries = Vec::new();
+    let (mut entries, mut told) = (Vec::new(), BTreeSet::new());
     for (source, key) in std::iter::once(asked).chain(others) {
-        match record.of_item(&source, &key, HISTORY_ENTRIES_MAX).await {
+        match record.of_item(&desk.subject(&source, &key), HISTORY_ENTRIES_MAX).await {
             Ok(of_item) => {
                 if of_item.len() == HISTORY_ENTRIES_MAX {
                     notes.push(format!(
                         "Only the latest {HISTORY_ENTRIES_MAX} entries of the audit are told."
                     ));
                 }
-                entries.extend(of_item);
+                // Two sources of one table have one history.
+                entries.extend(of_item.into_iter().filter(|entry| told.insert(entry.seq)));
             }
             Err(fault) => notes.push(format!("The audit could not be read: {}", fault.what)),
         }

@@ -111,7 +111,7 @@ preset = "jobs"
 #[case::missing("missing", 3, 3)]
 #[case::text("text", 3, 3)]
 #[case::half("half", 3, 1)]
-#[case::missing_columns("missing_columns", 2, 1)]
+#[case::missing_columns("missing_columns", 2, 2)]
 fn the_good_ones_beside_it_are_listed(#[case] how: &str, #[case] code: i32, #[case] doctors: i32) {
     let world = World::new();
     world.database("good.db", &format!("{TABLES}{GOOD}"));

@@ -142,6 +142,12 @@ fn a_check_of_many_reads_the_list_and_says_the_same() {
     assert_eq!((plan.code, plan.out.as_str(), incident.asked()), (Some(0), "", (0, 0)));
     assert!(plan.err.contains("ledger.charge: 60 findings by listing from "), "{}", plan.err);
     assert!(plan.err.contains("1 requests or more"), "{}", plan.err);
+    let for_programs = incident.run("check --all --plan --json");
+    assert_eq!((for_programs.code, for_programs.err.as_str(), incident.asked()), (Some(0), "", (0, 0)));
+    let line = &for_programs.json()[0];
+    assert_eq!((&line["operation"], &line["findings"]), (&"ledger.charge".into(), &60.into()));
+    assert_eq!((&line["one_by_one"], &line["listing"]["findings"]), (&0.into(), &60.into()));
+    assert_eq!(line["requests_min"], 1);
     let by_list = incident.run("check --all --json");
     assert_eq!((by_list.code, incident.asked()), (Some(0), (0, 4)), "{}", by_list.err);
     assert_eq!(by_list.err, plan.err.replace(&window_of(&plan.err), &window_of(&by_list.err)));

@@ -4,6 +4,7 @@
 mod architecture;
 mod broken_inputs;
 mod cases;
+mod command_line;
 mod commands;
 mod commands_approvals;
 mod commands_audit;
@@ -34,6 +35,8 @@ mod pty;
 #[cfg(unix)]
 mod races;
 #[cfg(unix)]
+mod reports;
+#[cfg(unix)]
 mod servers;
 #[cfg(unix)]
 mod standins;
@@ -44,6 +47,8 @@ mod timeline;
 #[cfg(unix)]
 mod trial;
 mod trying;
+#[cfg(unix)]
+mod watching;
 #[cfg(unix)]
 mod witness;
 mod world;

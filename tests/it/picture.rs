@@ -92,7 +92,7 @@ fn the_console_is_as_pictured() {
     terminal.hides("38 of 38 checked");
     terminal.until("the worst finding, opened", |screen| {
         let contents = screen.contents();
-        contents.contains(">  # duplicated") && contents.contains("Esc back")
+        contents.contains(">  # duplicated") && contents.contains("Enter read again")
     });
     CONSOLE.take(&terminal);
     terminal.press("q");

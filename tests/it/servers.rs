@@ -125,7 +125,7 @@ impl Desk {
         assert_eq!(many.code, Some(code), "{many:?}");
         assert!(many.err.starts_with(&told), "{}", many.err);
         let (ended, health, finding) = self.doctor_of_fault();
-        let expected = if code == 3 { (Some(3), "unreachable") } else { (Some(1), "bad") };
+        let expected = if code == 3 { (Some(3), "unreachable") } else { (Some(2), "bad") };
         assert_eq!((ended, health.as_str()), expected, "{finding}");
         assert_eq!(finding, format!("{what}. {do_next}"));
         // Nothing of it is on record as intended or done.

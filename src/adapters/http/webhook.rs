@@ -1,4 +1,4 @@
-//! Escalations as one declared POST, sent once.
+//! Escalations and alerts, each as one declared POST, sent once.
 
 use crate::adapters::http::client::{self, Tried, Way, exchange};
 use crate::adapters::http::notice::{self, BODY_BYTES_MAX};
@@ -6,6 +6,7 @@ use crate::adapters::http::secret::SecretKeeper;
 use crate::adapters::secret::Environment;
 use crate::domain::cell::hex;
 use crate::domain::mask::{MASK, is_secret_name};
+use crate::ports::alerts::Alerts;
 use crate::ports::escalation::{Escalation, Notice, ShownRequest};
 use crate::ports::source::{Examined, Health};
 use crate::preset::template::{Fields, Template};
@@ -48,32 +49,37 @@ impl Webhook {
         Ok(Self { client: client::build(&base, way), settings, secret })
     }
 
-    fn body(&self, notice: &Notice, fields: &Fields) -> Result<Value, String> {
+    /// The body that the settings declare, or the whole notice.
+    fn body(&self, fields: &Fields, whole: impl FnOnce() -> Result<Value, String>) -> Result<Value, String> {
         match &self.settings.body {
             Some(body) => body.render(fields),
-            None => {
-                serde_json::to_value(notice).map_err(|fault| format!("the notice cannot be written: {fault}"))
-            }
+            None => whole(),
         }
     }
 
-    fn request(&self, client: &Client, notice: &Notice) -> Result<Request, String> {
-        let fields = self.fields(notice)?;
+    /// A POST of a body, or of the one that the settings declare, from these fields.
+    fn request(
+        &self,
+        client: &Client,
+        fields: Fields,
+        whole: impl FnOnce() -> Result<Value, String>,
+        dedup_key: &str,
+    ) -> Result<Request, String> {
+        let fields = self.with_secret(fields)?;
         let rendered = self.settings.url.render(&fields)?;
         let url = Url::parse(&rendered).map_err(|fault| format!("its address is wrong: {fault}"))?;
-        let body = self.body(notice, &fields)?;
+        let body = self.body(&fields, whole)?;
         let mut builder = client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_string());
         for (name, template) in &self.settings.headers {
             let value = HeaderValue::from_str(&template.render(&fields)?)
                 .map_err(|_| format!("the header `{name}` has characters that no header can carry"))?;
             builder = builder.header(header_name(name)?, value);
         }
-        builder = builder.header(header_name(&self.settings.dedup_header)?, header_key(&notice.dedup_key));
+        builder = builder.header(header_name(&self.settings.dedup_header)?, header_key(dedup_key));
         builder.build().map_err(|_| "its address or a header is wrong".to_owned())
     }
 
-    fn fields(&self, notice: &Notice) -> Result<Fields, String> {
-        let mut fields = notice::fields(notice);
+    fn with_secret(&self, mut fields: Fields) -> Result<Fields, String> {
         if self.settings.secret.is_some() {
             let secret = self.secret.secret().map_err(|fault| fault.detail)?;
             fields.insert("secret".to_owned(), secret.expose_secret().into());
@@ -81,6 +87,36 @@ impl Webhook {
         Ok(fields)
     }
 
+    /// Sends what was made ready, once.
+    async fn send_once(
+        &self,
+        made: impl FnOnce(&Client) -> Result<Request, String>,
+    ) -> Result<String, String> {
+        let not_sent = |sentence: String| format!("{}; nothing was sent", self.secret.masked(&sentence));
+        let client = self.client.as_ref().map_err(|sentence| not_sent(sentence.clone()))?;
+        let request = made(client).map_err(not_sent)?;
+        let tried = exchange(client, request, self.settings.request_max, BODY_BYTES_MAX).await;
+        self.outcome(&tried)
+    }
+}
+
+/// The whole of a notice.
+fn whole(notice: &Notice) -> Result<Value, String> {
+    serde_json::to_value(notice).map_err(|fault| format!("the notice cannot be written: {fault}"))
+}
+
+/// What templates of an alert may use: its plain members.
+fn fields_of_alert(notice: &Value) -> Fields {
+    let members = notice.as_object().into_iter().flatten();
+    let plain = members.filter_map(|(name, value)| match value {
+        Value::String(text) => Some((name.clone(), text.as_str().into())),
+        Value::Number(number) => Some((name.clone(), number.to_string().into())),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    });
+    plain.collect()
+}
+
+impl Webhook {
     fn outcome(&self, tried: &Tried) -> Result<String, String> {
         match tried.reply.status {
             status @ 200..=299 => Ok(format!("the webhook answered {status}")),
@@ -105,12 +141,16 @@ impl Escalation for Webhook {
                 Health::Doubtful,
                 format!(
                     "{}: not tried, for an address that takes a POST tells nothing before one",
-                    self.place()
+                    Escalation::place(self)
                 ),
             ),
             Err(sentence) => (
                 Health::Bad,
-                format!("{}: {}. Nothing could be sent.", self.place(), self.secret.masked(&sentence)),
+                format!(
+                    "{}: {}. Nothing could be sent.",
+                    Escalation::place(self),
+                    self.secret.masked(&sentence)
+                ),
             ),
         };
         Examined { what: "target".to_owned(), health, finding }
@@ -130,7 +170,7 @@ impl Escalation for Webhook {
             method: "POST".to_owned(),
             url: self.settings.url.render(&fields)?,
             headers,
-            body: self.body(notice, &fields)?.to_string(),
+            body: self.body(&fields, || whole(notice))?.to_string(),
             asks_before: None,
             repeat: format!(
                 "Harmless where the receiver knows the key in `{}` again; whether it does is not known here.",
@@ -140,11 +180,20 @@ impl Escalation for Webhook {
     }
 
     async fn send(&self, notice: &Notice) -> Result<String, String> {
-        let not_sent = |sentence: String| format!("{}; nothing was sent", self.secret.masked(&sentence));
-        let client = self.client.as_ref().map_err(|sentence| not_sent(sentence.clone()))?;
-        let request = self.request(client, notice).map_err(not_sent)?;
-        let tried = exchange(client, request, self.settings.request_max, BODY_BYTES_MAX).await;
-        self.outcome(&tried)
+        let key = &notice.dedup_key;
+        self.send_once(|client| self.request(client, notice::fields(notice), || whole(notice), key)).await
+    }
+}
+
+#[async_trait]
+impl Alerts for Webhook {
+    fn place(&self) -> String {
+        self.settings.place()
+    }
+
+    async fn send(&self, dedup_key: &str, notice: &Value) -> Result<String, String> {
+        let whole = || Ok(notice.clone());
+        self.send_once(|client| self.request(client, fields_of_alert(notice), whole, dedup_key)).await
     }
 }
 

@@ -9,6 +9,7 @@ use super::value::cell_at;
 use crate::adapters::sql::health::{self, STATUSES_MAX, bad, doubtful, good};
 use crate::adapters::sql::{Picked, state_of};
 use crate::domain::cell::Cell;
+use crate::domain::text::clean_cut;
 use crate::ports::source::Examined;
 use crate::preset::source::Engine;
 use mysql_async::Error;
@@ -59,14 +60,49 @@ async fn of_tables(inner: &Inner, lent: &mut Lent, picked: &Picked) -> Vec<Exami
         Ok(page) => health::times(&page),
         Err(fault) => bad("times", &fault),
     });
-    let late = mapping.decisions.late_writer.as_str();
-    lines.push(good("decisions", format!("a worker that comes back late is {late}")));
+    lines.push(rights(inner, lent, picked).await);
     if let Some(table) = &mapping.decisions_table {
         let checked = check_decisions_table(inner, lent.conn(), table).await;
         lines.push(health::decisions_table(table, checked));
     }
     lines.push(good("clock", "the server's own"));
     lines
+}
+
+/// The rights to write that this account has of its own on a table, on its database, or everywhere. A database's name in a
+/// grant is a pattern.
+const RIGHTS: &str = "
+SELECT COUNT(DISTINCT privilege_type), COALESCE(CURRENT_ROLE(), 'NONE') FROM (
+  SELECT grantee, privilege_type FROM information_schema.user_privileges
+  UNION ALL SELECT grantee, privilege_type FROM information_schema.schema_privileges WHERE DATABASE() LIKE table_schema
+  UNION ALL SELECT grantee, privilege_type FROM information_schema.table_privileges
+             WHERE table_schema = DATABASE() AND table_name = ?) AS given
+ WHERE privilege_type IN ('UPDATE', 'DELETE')
+   AND grantee = CONCAT('''', LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)) - 1),
+                        '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')";
+
+/// Whether this account may write the table.
+async fn rights(inner: &Inner, lent: &mut Lent, picked: &Picked) -> Examined {
+    let late = picked.mapping.decisions.late_writer.as_str();
+    let asked: Result<Option<(i64, String)>, Error> =
+        lent.conn().exec_first(RIGHTS, (picked.mapping.table.as_str(),)).await;
+    match asked {
+        Ok(Some((2, _))) => {
+            good("decisions", format!("can be written; a worker that comes back late is {late}"))
+        }
+        // What a role may do is in nobody's own grants.
+        Ok(Some((_, role))) if role != "NONE" => {
+            let role = clean_cut(&role, 80);
+            doubtful(
+                "decisions",
+                format!(
+                    "this account may not UPDATE and DELETE by itself; whether its role {role} may is not looked at"
+                ),
+            )
+        }
+        Ok(_) => doubtful("decisions", "this account may not UPDATE and DELETE: decisions will be refused"),
+        Err(fault) => bad("decisions", &inner.place.fault(&fault)),
+    }
 }
 
 async fn statuses(lent: &mut Lent, picked: &Picked) -> Examined {

@@ -23,7 +23,8 @@ pub fn doubtful(what: &str, finding: impl Into<String>) -> Examined {
 pub fn bad(what: &str, fault: &SourceFault) -> Examined {
     let health = match fault.kind {
         SourceFaultKind::Unreachable | SourceFaultKind::Busy => Health::Unreachable,
-        SourceFaultKind::Mismatch | SourceFaultKind::Broken | SourceFaultKind::Interrupted => Health::Bad,
+        SourceFaultKind::Mismatch => Health::Misfit,
+        SourceFaultKind::Broken | SourceFaultKind::Interrupted => Health::Bad,
     };
     Examined { what: what.to_owned(), health, finding: format!("{}. {}", fault.what, fault.do_next) }
 }

@@ -79,7 +79,7 @@ async fn a_wrong_table_is_examined_with_those_there_are(#[values(Sqlite, Postgre
         return;
     };
     let lines = db.preset("jobs").examine().await;
-    assert_eq!(lines.iter().map(|line| line.health).max(), Some(Health::Bad));
+    assert_eq!(lines.iter().map(|line| line.health).max(), Some(Health::Misfit));
     let told: Vec<&str> = lines.iter().map(|line| line.finding.as_str()).collect();
     assert!(
         told.iter().any(|told| told.contains("has no column `key`, `last_error`, `status`, `updated_at`"))

@@ -93,7 +93,7 @@ async fn nothing_is_read_or_written_on_an_unknown_shape(#[values(Sqlite, Postgre
         assert_eq!((fault.kind, fault.may_have_written), (SourceFaultKind::Mismatch, false));
     }
     assert_eq!(db.dump("t").await, before);
-    assert_eq!(source.examine().await.iter().map(|line| line.health).max(), Some(Health::Bad));
+    assert_eq!(source.examine().await.iter().map(|line| line.health).max(), Some(Health::Misfit));
 }
 
 /// Between a look and a decision the job system may be migrated.

@@ -117,6 +117,8 @@ fn exit_of(worst: Health) -> Exit {
     match worst {
         Health::Good | Health::Doubtful => Exit::Fine,
         Health::Bad => Exit::No,
+        // As `list` says of the same table.
+        Health::Misfit => Exit::Usage,
         Health::Unreachable => Exit::Unreachable,
     }
 }
@@ -125,7 +127,7 @@ fn word(health: Health) -> &'static str {
     match health {
         Health::Good => "good",
         Health::Doubtful => "doubtful",
-        Health::Bad => "bad",
+        Health::Bad | Health::Misfit => "bad",
         Health::Unreachable => "unreachable",
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn check(
             Err(fault("`preset` and `url` exclude each other".to_owned(), "Keep one of the two."))
         }
         (Some(preset), None) => target(place, preset, entry, folder, catalogue),
-        (None, Some(url)) => webhook(place, url, entry, folder),
+        (None, Some(url)) => Ok(EscalationSettings::Webhook(Box::new(webhook(place, url, entry, folder)?))),
         (None, None) => Err(fault(
             "`url` is missing".to_owned(),
             "Write the address that takes a POST, name a preset, or take the section out.",
@@ -100,12 +100,34 @@ fn target(
     Ok(EscalationSettings::Target(Arc::clone(preset), Box::new(settings)))
 }
 
+/// A place that is one declared POST and nothing else, for `[watch]`.
+pub(super) fn posted(
+    place: &str,
+    entry: &EscalationEntry,
+    folder: &Path,
+) -> Result<WebhookSettings, ConfigFault> {
+    let fault = |what: &str, do_next: &str| ConfigFault::new(format!("{place}: {what}"), do_next);
+    if entry.preset.is_some() {
+        return Err(fault(
+            "`preset` is for escalations",
+            "Write the address that takes a POST: url = \"https://…\".",
+        ));
+    }
+    let Some(url) = &entry.url else {
+        return Err(fault(
+            "`url` is missing",
+            "Write the address that takes a POST, or take the section out.",
+        ));
+    };
+    webhook(place, url, entry, folder)
+}
+
 fn webhook(
     place: &str,
     url: &str,
     entry: &EscalationEntry,
     folder: &Path,
-) -> Result<EscalationSettings, ConfigFault> {
+) -> Result<WebhookSettings, ConfigFault> {
     let fault = |what: String, do_next: &str| ConfigFault::new(format!("{place}: {what}"), do_next);
     let with_form = |what: String| fault(what, "Write url = \"https://HOST/PATH\" and headers as templates.");
     let of_preset = [
@@ -129,5 +151,5 @@ fn webhook(
     if let Some(header) = &entry.dedup_header {
         settings.dedup_header.clone_from(header);
     }
-    Ok(EscalationSettings::Webhook(Box::new(settings)))
+    Ok(settings)
 }

@@ -34,6 +34,12 @@ pub struct BulkDialog {
     pub left_out: Vec<(String, usize)>,
     /// How many selected items the filter hides: they are left out too.
     pub hidden: usize,
+    /// How many findings the filter lets through, selected or not.
+    pub passing: usize,
+    /// How many findings there are in all.
+    pub total: usize,
+    /// The keys of findings that came since, and would pass the filter: they are not included.
+    pub newcomers: Vec<Arc<str>>,
     /// The filter as it was typed.
     pub filter: String,
     /// Sentences about what could go wrong, each with how many items it is about.
@@ -52,7 +58,12 @@ pub struct BulkDialog {
 
 impl BulkDialog {
     /// Sorts rows into those that the choice is written for and those left out, with why.
-    pub fn new<'a>(choice: Choice, rows: impl Iterator<Item = &'a Row>, hidden: usize, filter: &str) -> Self {
+    pub fn new<'a>(
+        choice: Choice,
+        rows: impl Iterator<Item = &'a Row>,
+        (hidden, passing, total): (usize, usize, usize),
+        filter: &str,
+    ) -> Self {
         let mut targets = Vec::new();
         let (mut groups, mut left_out) = (BTreeMap::new(), BTreeMap::new());
         let mut cautions = BTreeMap::new();
@@ -77,6 +88,9 @@ impl BulkDialog {
             groups: groups.into_iter().collect(),
             left_out: left_out.into_iter().collect(),
             hidden,
+            passing,
+            total,
+            newcomers: Vec::new(),
             filter: filter.to_owned(),
             cautions: cautions.into_iter().collect(),
             reason: Input::default(),

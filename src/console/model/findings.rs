@@ -4,7 +4,10 @@
 //! keystroke in the filter box tests rows without sorting, a new order sorts numbers without looking at a row, and a
 //! page of a scan is sorted by itself and merged.
 
+mod grouped;
+
 use super::counts::Counts;
+use super::groups::{Common, Group, Grouping, Groups};
 use super::names::Names;
 use super::order::{Ages, arranged};
 use super::row::Gist;
@@ -16,8 +19,33 @@ use super::words::Words;
 use crate::domain::filter::Filter;
 use crate::workflow::Found;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+/// What stands on a line of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// The row of a number.
+    Row(u32),
+    /// The group of a place.
+    Group(usize),
+}
+
+/// What a line of the list shows.
+#[derive(Debug, Clone)]
+pub enum Listed<'a> {
+    /// A finding.
+    Row(&'a Row),
+    /// A group of findings.
+    Group(&'a Group),
+}
+
+/// Where the cursor was before the list moved.
+#[derive(Debug, Clone, Copy)]
+enum Anchor {
+    Row(u32),
+    Group(u64),
+}
 
 /// The findings, their order and the cursor.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +57,8 @@ pub struct Findings {
     /// One a row, as it is.
     gists: Vec<Gist>,
     texts: Texts,
+    /// One a row.
+    common: Vec<Common>,
     /// One a row, as it was when it got its place in the order.
     placed: Vec<Gist>,
     ages: Ages,
@@ -37,7 +67,14 @@ pub struct Findings {
     /// The rows that changed since filter and order looked at them.
     unplaced: Vec<u32>,
     order: Vec<u32>,
+    /// Every row that the filter lets through, in the order of the screen, folded away or not.
     shown: Vec<u32>,
+    grouping: Grouping,
+    groups: Groups,
+    /// The groups whose rows are on the list, by key.
+    open: HashSet<u64>,
+    /// What stands on each line where rows are grouped.
+    lines: Vec<Line>,
     cursor: usize,
     /// Whether an operator put the cursor where it is. Until then it stays at the top, on the worst, whatever comes in.
     is_placed: bool,
@@ -63,14 +100,35 @@ impl Findings {
         self.shown.len()
     }
 
-    /// The rows on lines `from` to `from + len` of the list: nothing else is touched.
-    pub fn window(&self, from: usize, len: usize) -> impl Iterator<Item = &Row> {
-        self.shown.iter().skip(from).take(len).filter_map(|id| self.row(*id))
+    /// How many lines the list has: as many as rows, or fewer and more where they are grouped.
+    pub fn lines_len(&self) -> usize {
+        if self.is_grouped() { self.lines.len() } else { self.shown.len() }
     }
 
-    /// Every row that is shown, in order.
+    /// What stands on lines `from` to `from + len` of the list: nothing else is touched.
+    pub fn window(&self, from: usize, len: usize) -> impl Iterator<Item = Listed<'_>> {
+        let lines = from..self.lines_len().min(from.saturating_add(len));
+        lines.filter_map(|at| match self.line(at)? {
+            Line::Row(id) => self.row(id).map(Listed::Row),
+            Line::Group(at) => self.groups.list.get(at).map(Listed::Group),
+        })
+    }
+
+    /// Every row that the filter lets through, in order, folded away or not.
     pub fn shown(&self) -> impl Iterator<Item = &Row> {
-        self.window(0, self.shown.len())
+        self.shown.iter().filter_map(|id| self.row(*id))
+    }
+
+    fn line(&self, at: usize) -> Option<Line> {
+        if self.is_grouped() {
+            self.lines.get(at).copied()
+        } else {
+            self.shown.get(at).copied().map(Line::Row)
+        }
+    }
+
+    fn is_grouped(&self) -> bool {
+        self.grouping != Grouping::None
     }
 
     /// Every row, shown or not.
@@ -84,9 +142,12 @@ impl Findings {
         self.cursor
     }
 
-    /// The row under the cursor.
+    /// The row under the cursor; `None` where a group is.
     pub fn current(&self) -> Option<&Row> {
-        self.row(*self.shown.get(self.cursor)?)
+        match self.line(self.cursor)? {
+            Line::Row(id) => self.row(id),
+            Line::Group(_) => None,
+        }
     }
 
     /// The row of an identity.
@@ -125,7 +186,7 @@ impl Findings {
     }
 
     fn set_line(&mut self, line: usize) {
-        self.cursor = line.min(self.shown.len().saturating_sub(1));
+        self.cursor = line.min(self.lines_len().saturating_sub(1));
     }
 
     /// Changes one row in place; its line stays until [`Findings::settle_order`].
@@ -141,19 +202,26 @@ impl Findings {
     fn change_at(&mut self, id: u32, change: impl FnOnce(&mut Row)) -> bool {
         let at = id as usize;
         let (Some(row), Some(gist)) = (self.rows.get_mut(at), self.gists.get_mut(at)) else { return false };
-        let before = (*gist, Arc::as_ptr(&row.found));
+        let (found, checked) = (Arc::clone(&row.found), row.checked.clone());
+        let before = *gist;
         self.counts.take(gist, row.selected);
         change(row);
-        if before.1 != Arc::as_ptr(&row.found) {
+        let is_same = Arc::ptr_eq(&found, &row.found);
+        if !is_same {
             self.texts.set(at, &row.found.facts());
+            if let Some(common) = self.common.get_mut(at) {
+                *common = common.renewed(&found, &row.found);
+            }
         }
         *gist = Gist::of(row, self.words.number_of(&row.found));
         self.counts.add(gist, row.selected);
-        before != (*gist, Arc::as_ptr(&row.found))
+        self.counts.replace_stake(checked.as_ref(), row.checked.as_ref());
+        before != *gist || !is_same
     }
 
-    /// Takes in a page of a scan: known findings are renewed, new ones added, cursor and selection stay.
-    pub fn merge(&mut self, run: u64, page: Vec<Found>) {
+    /// Takes in a page of a scan: known findings are renewed, new ones added, cursor and selection stay. Gives the numbers of
+    /// the new ones, which count until a row leaves the list.
+    pub fn merge(&mut self, run: u64, page: Vec<Found>) -> Vec<u32> {
         // To look up a page is to wait for memory, row by row: several threads wait for less.
         let look_up = |found: Found| {
             let identity = Identity::of(&found.finding.item);
@@ -163,6 +231,7 @@ impl Findings {
         };
         let page: Vec<_> = page.into_par_iter().map(look_up).collect();
         let (mut seen, mut replaced) = (Vec::with_capacity(page.len()), Vec::with_capacity(page.len()));
+        let mut fresh = Vec::new();
         for (identity, known, is_same, found) in page {
             // A page may bring one key twice: the second is not known from before.
             if let Some(id) = known.or_else(|| self.places.get(&identity).copied()) {
@@ -175,12 +244,22 @@ impl Findings {
                 });
                 seen.push(id);
             } else {
-                seen.push(self.add(identity, Row::new(found, run)));
+                let id = self.add(identity, Row::new(found, run));
+                fresh.push(id);
+                seen.push(id);
             }
         }
         replaced.into_par_iter().for_each(drop);
         self.names.grow(&self.rows);
         self.place(seen);
+        fresh
+    }
+
+    /// Of rows by their numbers those that the filter lets through.
+    pub fn passing(&self, ids: &[u32]) -> impl Iterator<Item = &Row> {
+        ids.iter()
+            .filter(|id| self.passes.get(**id as usize).copied().unwrap_or(false))
+            .filter_map(|id| self.row(*id))
     }
 
     fn add(&mut self, identity: Identity, row: Row) -> u32 {
@@ -189,6 +268,7 @@ impl Findings {
         self.counts.add(&gist, row.selected);
         self.places.insert(identity, id);
         self.texts.push(&row.found.facts());
+        self.common.push(Common::of(&row.found));
         self.rows.push(row);
         self.gists.push(gist);
         self.placed.push(gist);
@@ -235,8 +315,19 @@ impl Findings {
         Ok(())
     }
 
-    /// Selects the row under the cursor, or not.
+    /// Selects the row under the cursor, or not; on a group all its rows, or none where all were.
     pub fn toggle_current(&mut self) {
+        if let Some(range) = self.current_group().map(|group| group.rows.clone()) {
+            let ids = self.shown.get(range).unwrap_or_default();
+            let all = ids.iter().filter_map(|id| self.row(*id)).all(|row| row.selected);
+            for id in ids {
+                if let Some(row) = self.rows.get_mut(*id as usize) {
+                    row.selected = !all;
+                }
+            }
+            self.counts.selected = self.rows.iter().filter(|row| row.selected).count();
+            return;
+        }
         if let Some(identity) = self.current().map(Row::identity) {
             self.change(&identity, |row| row.selected = !row.selected);
         }
@@ -309,16 +400,25 @@ impl Findings {
 
     /// Works out what is shown, and keeps the cursor on its row.
     fn show(&mut self) {
-        let current = self.shown.get(self.cursor).copied();
+        let anchor = self.anchor();
+        self.show_again(anchor);
+    }
+
+    fn anchor(&self) -> Option<Anchor> {
+        Some(match self.line(self.cursor)? {
+            Line::Row(id) => Anchor::Row(id),
+            Line::Group(at) => Anchor::Group(self.groups.list.get(at)?.key),
+        })
+    }
+
+    fn show_again(&mut self, anchor: Option<Anchor>) {
         let passes = &self.passes;
         self.shown.clear();
         self.shown.extend(
             self.order.iter().copied().filter(|id| passes.get(*id as usize).copied().unwrap_or(false)),
         );
-        let line = current
-            .filter(|_| self.is_placed)
-            .and_then(|id| self.shown.iter().position(|other| *other == id));
-        self.set_line(line.unwrap_or(if self.is_placed { self.cursor } else { 0 }));
+        self.group_shown();
+        self.lay_out(anchor.filter(|_| self.is_placed));
     }
 
     fn keep_where(&mut self, keep: impl Fn(u32, &Row) -> bool) {
@@ -333,6 +433,10 @@ impl Findings {
             return;
         }
         let kept = |id: u32| kept_as.get(id as usize).copied().flatten();
+        let anchor = self.anchor().and_then(|anchor| match anchor {
+            Anchor::Row(id) => kept(id).map(Anchor::Row),
+            Anchor::Group(_) => Some(anchor),
+        });
         // Where the cursor's row goes, its line stays, counted over the rows above it that stay too.
         let line = self.shown.iter().take(self.cursor).filter(|id| kept(**id).is_some()).count();
         for (gone, gist) in self
@@ -343,11 +447,12 @@ impl Findings {
             .filter(|(_, new)| new.is_none())
             .map(|(row, _)| row)
         {
-            self.counts.take(gist, gone.selected);
+            self.counts.leave(gist, gone);
         }
         retain(&mut self.rows, &kept_as);
         retain(&mut self.gists, &kept_as);
         self.texts.keep(&kept_as);
+        retain(&mut self.common, &kept_as);
         retain(&mut self.placed, &kept_as);
         retain(&mut self.passes, &kept_as);
         self.unplaced = self.unplaced.iter().copied().filter_map(kept).collect();
@@ -356,7 +461,12 @@ impl Findings {
         self.order = self.order.iter().copied().filter_map(kept).collect();
         self.shown = self.shown.iter().copied().filter_map(kept).collect();
         self.places.retain(|_, id| kept(*id).map(|new| *id = new).is_some());
-        self.set_line(line);
+        if self.is_grouped() {
+            // Which group stands first may be another one now.
+            self.show_again(anchor);
+        } else {
+            self.set_line(line);
+        }
     }
 }
 

@@ -6,24 +6,30 @@ pub mod audit;
 pub mod bulk;
 pub mod counts;
 pub mod decision;
+pub mod facets;
 pub mod findings;
+pub mod groups;
 pub mod item;
 pub mod loading;
 mod names;
 pub mod notice;
 mod order;
+pub mod palette;
 pub mod proposals;
 pub mod row;
 pub mod settling;
 mod sieve;
 pub mod sort;
 mod texts;
+pub mod trail;
+pub mod triage;
 mod words;
 
 use crate::console::Setup;
-use crate::console::keymap::Place;
+use crate::console::keymap::{Action, Place};
 use crate::console::task::Task;
 use crate::console::theme::Theme;
+use crate::domain::policy::Policy;
 use crate::workflow::recover::Recovered;
 use approval::ApprovalDialog;
 use audit::AuditView;
@@ -34,9 +40,12 @@ use findings::{Findings, Identity};
 use item::Looked;
 pub use loading::Loading;
 pub use notice::{Notice, Tone};
+use palette::Palette;
 use proposals::ProposalsView;
 use ratatui::layout::Size;
 use settling::Settling;
+use trail::{Jump, Outlook, Trail};
+use triage::Triage;
 use tui_input::Input;
 
 /// Which of the two screens is shown.
@@ -69,6 +78,12 @@ pub enum Dialog {
     Help(u16),
     /// The filter box.
     Filter(FilterBox),
+    /// The counts, each of which is a filter.
+    Triage(Box<Triage>),
+    /// The palette.
+    Palette(Box<Palette>),
+    /// The name under which a view is saved, and why it is none yet.
+    Name(Input, Option<String>),
     /// A decision on one item.
     Decision(Box<DecisionDialog>),
     /// A decision on several items.
@@ -88,6 +103,8 @@ pub struct FilterBox {
     pub input: Input,
     /// What was there before, for `Esc`.
     pub before: String,
+    /// Where the operator was before, to go back to.
+    pub from: Jump,
     /// Why it is no filter yet.
     pub fault: Option<String>,
 }
@@ -114,6 +131,10 @@ pub struct Scan {
     pub since: Option<DateTime<Utc>>,
     /// When the latest ended; `None` before the first.
     pub ended: Option<DateTime<Utc>>,
+    /// The latest that brought something new after the first; 0 before.
+    pub brought: u64,
+    /// How many findings came since a key was pressed.
+    pub fresh: usize,
 }
 
 /// Checks that run.
@@ -166,6 +187,7 @@ pub struct Model {
     pub(in crate::console) audit: AuditView,
     pub(in crate::console) proposals: ProposalsView,
     pub(in crate::console) mouse: bool,
+    pub(in crate::console) trail: Trail,
     /// Broken-off decisions that wait for another dialog to close.
     pub(in crate::console) recovered: Vec<Recovered>,
     last_run: u64,
@@ -197,7 +219,7 @@ impl Model {
             notice: None,
             findings: Findings::default(),
             sources,
-            scan: Scan { run: 1, since: Some(setup.now), ended: None },
+            scan: Scan { run: 1, since: Some(setup.now), ended: None, brought: 0, fresh: 0 },
             checks: Checks::default(),
             looked: Looked::default(),
             unmask: Unmask::Hidden,
@@ -205,6 +227,7 @@ impl Model {
             audit: AuditView::default(),
             proposals: ProposalsView::default(),
             mouse: false,
+            trail: Trail::default(),
             recovered: Vec::new(),
             last_run: 1,
             setup,
@@ -233,6 +256,9 @@ impl Model {
     pub(in crate::console) fn place(&self) -> Place {
         match (&self.dialog, self.screen, self.focus) {
             (Dialog::Filter(_), ..) => Place::Filter,
+            (Dialog::Triage(_), ..) => Place::Triage,
+            (Dialog::Palette(_), ..) => Place::Palette,
+            (Dialog::Name(..), ..) => Place::Name,
             (Dialog::Decision(dialog), ..) => dialog.place(),
             (Dialog::Bulk(dialog), ..) => dialog.place(),
             (Dialog::Approval(dialog), ..) => dialog.place(),
@@ -245,6 +271,43 @@ impl Model {
             (Dialog::None, Screen::Proposals, Focus::List) => Place::Proposals,
             (Dialog::None, Screen::Proposals, Focus::Detail) => Place::Proposal,
         }
+    }
+
+    /// Whether a finding came with the latest scan that brought something new.
+    pub(in crate::console) fn is_new(&self, row: &findings::Row) -> bool {
+        self.scan.brought > 0 && row.came_in == self.scan.brought
+    }
+
+    /// Whether a check is older than the policy lets evidence count: a decision asks again anyway.
+    pub(in crate::console) fn is_check_old(&self, row: &findings::Row) -> bool {
+        let max = self.setup.evidence_age_max.get(&row.found.finding.item.kind).copied();
+        let max = max.unwrap_or(Policy::EVIDENCE_AGE_MAX);
+        row.checked.as_ref().is_some_and(|checked| self.now - checked.at > max)
+    }
+
+    /// Whether a finding is from an earlier reading, because its source could not be read the last time.
+    pub(in crate::console) fn is_from_before(&self, row: &findings::Row) -> bool {
+        let source = &*row.found.finding.item.source;
+        self.sources.iter().any(|state| state.fault.is_some() && state.name == source)
+    }
+
+    /// What of the findings is shown, and how.
+    pub(in crate::console) fn outlook(&self) -> Outlook {
+        Outlook {
+            filter: self.findings.typed().to_owned(),
+            sort: self.findings.sort(),
+            grouping: self.findings.grouping(),
+        }
+    }
+
+    /// Where the operator is now.
+    pub(in crate::console) fn here(&self) -> Jump {
+        Jump { outlook: self.outlook(), at: self.findings.current().map(findings::Row::identity) }
+    }
+
+    /// The key of an action where keys are pressed now, as a sentence spells it.
+    pub(in crate::console) fn key_of(&self, action: Action) -> String {
+        self.setup.keys.told(self.place(), action)
     }
 
     /// Whether decisions are being written.

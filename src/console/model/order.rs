@@ -66,8 +66,8 @@ pub fn arranged(sort: Sort, gists: &[Gist], ages: &Ages, names: &Names, words: &
 type Valued = (u64, u32);
 
 fn worst_first(gists: &[Gist], ages: &Ages) -> Vec<Valued> {
-    let with_verdict = |(age, id): &Valued| (verdict_of(gists, *id) << AGE_BITS | age, *id);
-    let mut worst: Vec<Valued> = ages.ordered.iter().map(with_verdict).collect();
+    let with_weight = |(age, id): &Valued| (lightness(gists, *id) << AGE_BITS | age, *id);
+    let mut worst: Vec<Valued> = ages.ordered.iter().map(with_weight).collect();
     worst.sort_by_key(|(badness, _)| badness >> AGE_BITS);
     worst
 }
@@ -75,7 +75,7 @@ fn worst_first(gists: &[Gist], ages: &Ages) -> Vec<Valued> {
 fn oldest_first(gists: &[Gist], ages: &Ages) -> Vec<Valued> {
     let mut oldest = ages.ordered.clone();
     for of_one_age in oldest.chunk_by_mut(|a, b| a.0 == b.0) {
-        of_one_age.sort_by_key(|(_, id)| verdict_of(gists, *id));
+        of_one_age.sort_by_key(|(_, id)| lightness(gists, *id));
     }
     oldest
 }
@@ -91,8 +91,9 @@ fn by_value(gists: &[Gist], ages: &Ages, value: impl Fn(&Gist) -> u64) -> Vec<Va
     valued
 }
 
-fn verdict_of(gists: &[Gist], id: u32) -> u64 {
-    gists.get(id as usize).map_or(u64::MAX, |gist| verdict_rank(gist.verdict).into())
+/// Smaller hurts more.
+fn lightness(gists: &[Gist], id: u32) -> u64 {
+    gists.get(id as usize).map_or(u64::from(u8::MAX), |gist| u64::from(u8::MAX - gist.weight))
 }
 
 /// Smaller is more; none known is the largest.
@@ -100,7 +101,7 @@ fn most_first(attempts: Option<i64>) -> u64 {
     attempts.and_then(|count| u64::try_from(count).ok()).map_or(u64::MAX, |count| u64::MAX - 1 - count)
 }
 
-/// How much of a badness tells the age; the verdict stands above it.
+/// How much of a badness tells the age; the weight stands above it.
 const AGE_BITS: u32 = 56;
 
 /// Smaller is older; no known age is the smallest.

@@ -3,6 +3,7 @@
 use crate::domain::advice::Advice;
 use crate::domain::decision::Choice;
 use crate::domain::finding::FindingKind;
+use crate::domain::harm::Plight;
 use crate::domain::item::Item;
 use crate::domain::verdict::Verdict;
 use crate::workflow::{Checked, Found};
@@ -40,11 +41,13 @@ pub struct Row {
     pub decided: Option<Choice>,
     /// The number of the scan that saw it last.
     pub(super) seen_in: u64,
+    /// The number of the scan that brought it.
+    pub(in crate::console) came_in: u64,
 }
 
 impl Row {
     pub(super) fn new(found: Arc<Found>, run: u64) -> Self {
-        Self { found, checked: None, asked: None, selected: false, decided: None, seen_in: run }
+        Self { found, checked: None, asked: None, selected: false, decided: None, seen_in: run, came_in: run }
     }
 
     /// Whether a finding that was read anew is of an unchanged row.
@@ -55,6 +58,17 @@ impl Row {
     /// The verdict; `None` before a check.
     pub fn verdict(&self) -> Option<Verdict> {
         self.checked.as_ref().map(|checked| checked.verdict())
+    }
+
+    /// What its weight is made of.
+    pub fn plight(&self) -> Plight {
+        let finding = &self.found.finding;
+        Plight {
+            verdict: self.verdict(),
+            risk: self.found.risk,
+            finding: finding.kind,
+            class: finding.error.as_ref().map(|sorted| sorted.class),
+        }
     }
 
     /// Its identity.
@@ -74,6 +88,8 @@ pub fn is_same_row(before: &Item, now: &Item) -> bool {
 pub struct Gist {
     /// The number of its words in the list of words.
     pub words: u32,
+    /// How much it hurts.
+    pub weight: u8,
     /// Why it needs a person.
     pub finding: FindingKind,
     /// The verdict; `None` before a check.
@@ -92,6 +108,7 @@ impl Gist {
         let finding = &row.found.finding;
         Self {
             words,
+            weight: row.plight().weight(),
             finding: finding.kind,
             verdict: row.verdict(),
             advice: row.checked.as_ref().map(|checked| checked.advice()),

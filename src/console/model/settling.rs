@@ -33,6 +33,18 @@ fn is_proposed(settled: &Settled) -> bool {
     matches!(&settled.result, Ok(decided) if matches!(decided.outcome, Outcome::Proposed { .. }))
 }
 
+/// What happens before the next order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Gait {
+    /// Nothing: it goes on.
+    #[default]
+    Going,
+    /// It waits until it is told to go on.
+    Paused,
+    /// It ends there.
+    Stopping,
+}
+
 /// A series of orders, perhaps of one.
 #[derive(Debug, Clone)]
 pub struct Settling {
@@ -44,8 +56,8 @@ pub struct Settling {
     pub total: usize,
     /// What came of them so far, in order.
     pub results: Vec<Settled>,
-    /// Whether it was told to stop before the next.
-    pub stopping: bool,
+    /// What happens before the next.
+    pub gait: Gait,
     /// Whether all that will come has come.
     pub ended: bool,
     /// Whether somebody has seen how it ended, or sees it now.

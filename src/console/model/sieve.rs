@@ -56,7 +56,7 @@ impl<'a> Sieve<'a> {
         match (self.rest(gist), folded) {
             (Some(Rest::Settled(passes)), _) => *passes,
             (Some(Rest::Open(open)), Some(folded)) => open.passes(gist.age, gist.attempts, folded),
-            (Some(Rest::Open(_)), None) | (None, _) => {
+            (Some(Rest::Open(_)), None) | (Some(Rest::Whole) | None, _) => {
                 self.filter.passes(&with_outcome(row.found.facts(), gist))
             }
         }

@@ -5,7 +5,7 @@ use crate::domain::verdict::Verdict;
 /// What the list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Column {
-    /// The worst verdict first, then no known age, then the oldest.
+    /// What hurts most first ([`crate::domain::harm`]), then no known age, then the oldest.
     #[default]
     Worst,
     /// The oldest first; no known age before all.
@@ -47,10 +47,25 @@ impl Column {
         Self::ALL.get(at + 1).copied().unwrap_or_default()
     }
 
+    /// Its word in a configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Worst => "worst",
+            Self::Age => "age",
+            Self::Key => "key",
+            Self::Source => "source",
+            Self::Kind => "kind",
+            Self::Finding => "finding",
+            Self::Verdict => "verdict",
+            Self::Advice => "advice",
+            Self::Attempts => "attempts",
+        }
+    }
+
     /// How the list's title names it.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Worst => "worst first",
+            Self::Worst => "what hurts most first",
             Self::Age => "oldest first",
             Self::Key => "by key",
             Self::Source => "by source",

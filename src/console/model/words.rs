@@ -16,12 +16,25 @@ pub struct WordSet {
     /// The kind.
     pub kind: Arc<str>,
     status: Arc<str>,
-    risk: Risk,
-    finding: FindingKind,
-    class: Option<ErrorClass>,
+    /// What a wrong decision costs.
+    pub risk: Risk,
+    /// Why it needs a person.
+    pub finding: FindingKind,
+    /// What its error proves; `None` where it tells none.
+    pub class: Option<ErrorClass>,
 }
 
 impl WordSet {
+    /// The kind.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The source's name.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
     fn of(found: &Found) -> Self {
         let item = &found.finding.item;
         Self {
@@ -59,6 +72,11 @@ impl Words {
     /// How many sets there are.
     pub fn len(&self) -> usize {
         self.sets.len()
+    }
+
+    /// All sets, by number.
+    pub fn all(&self) -> impl Iterator<Item = &WordSet> {
+        self.sets.iter()
     }
 
     /// The words of a number.

@@ -1,7 +1,7 @@
 //! The keymap is the help, the footer and what keys do.
 
 use super::helpers::*;
-use crate::console::keymap::{Action, Group, KEYMAP, Place, action_of, footer_of};
+use crate::console::keymap::{Action, Group, KEYMAP, Keymap, Place};
 use crate::console::model::Dialog;
 use crate::console::{Message, Task, sample};
 use crate::domain::verdict::Verdict;
@@ -10,7 +10,7 @@ use rstest::rstest;
 
 #[test]
 fn every_binding_stands_in_the_help() {
-    let mut console = Console::with(120, 200, 3);
+    let mut console = Console::with(120, 250, 3);
     console.press("?");
     let screen = console.screen();
     for binding in KEYMAP {
@@ -25,11 +25,12 @@ fn every_binding_stands_in_the_help() {
 
 #[test]
 fn footers_come_from_the_table() {
-    let mut console = Console::with(300, 50, 3);
+    let mut console = Console::with(400, 50, 3);
     let footer = |console: &Console| console.screen().lines().last().unwrap_or_default().to_owned();
     let shows_all = |footer: &str, place: Place| {
-        footer_of(place)
-            .all(|binding| footer.contains(&format!("{} {}", binding.keys[0].spelled(), binding.label)))
+        Keymap::default()
+            .footer_of(place)
+            .all(|bound| footer.contains(&format!("{} {}", bound.keys[0].spelled(), bound.binding.label)))
     };
     assert!(shows_all(&footer(&console), Place::Findings));
     console.press("Enter");
@@ -42,32 +43,19 @@ fn footers_come_from_the_table() {
 
 #[test]
 fn no_key_means_two_things_in_one_place() {
-    let places = [
-        Place::Findings,
-        Place::Item,
-        Place::Audit,
-        Place::Entry,
-        Place::Filter,
-        Place::Reason,
-        Place::Insist,
-        Place::Button,
-        Place::Typed,
-        Place::Blocked,
-        Place::Writing,
-        Place::Reading,
-    ];
-    for place in places {
+    let keymap = Keymap::default();
+    for place in Place::ALL {
         for binding in KEYMAP.iter().filter(|binding| binding.places.contains(&place)) {
             for key in binding.keys {
                 assert_eq!(
-                    action_of(place, key.event()),
+                    keymap.action_of(place, key.event()),
                     Some(binding.action),
                     "{place:?} {}",
                     key.spelled()
                 );
             }
         }
-        assert!(action_of(place, key_of("Ctrl-c")) == Some(Action::QuitNow), "{place:?}");
+        assert!(keymap.action_of(place, key_of("Ctrl-c")) == Some(Action::QuitNow), "{place:?}");
     }
 }
 

@@ -12,15 +12,18 @@ fn keys(console: &Console) -> Vec<String> {
 }
 
 #[test]
-fn the_worst_comes_first_and_unknown_stands_with_what_is_not_known() {
+fn what_hurts_most_comes_first_and_unknown_is_no_absence() {
     let mut console = Console::with(80, 24, 12);
     let tasks = console.press("C");
     console.answer_checks(&tasks, |number| Verdict::ALL[number % Verdict::ALL.len()]);
-    let verdicts: Vec<Verdict> =
-        console.model.findings.shown().filter_map(crate::console::model::findings::Row::verdict).collect();
-    assert!(verdicts.is_sorted(), "{verdicts:?}");
-    assert_eq!(verdicts.first(), Some(&Verdict::Duplicated));
-    assert_eq!(verdicts.last(), Some(&Verdict::Unknown));
+    let rows: Vec<_> = console.model.findings.shown().collect();
+    assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(row.plight().weight())));
+    assert_eq!(rows[0].verdict(), Some(Verdict::Duplicated));
+    let place = |verdict| rows.iter().position(|row| row.verdict() == Some(verdict)).unwrap();
+    assert!(
+        place(Verdict::Unknown) < place(Verdict::NotFound),
+        "what is not known stands before what is known to be absent"
+    );
 }
 
 #[test]
@@ -41,7 +44,10 @@ fn the_cursor_stays_on_the_worst_until_somebody_moves_it() {
 /// Case 37.
 #[test]
 fn no_start_time_comes_before_every_age() {
-    let console = Console::with(80, 24, 12);
+    let mut console = Console::with(80, 24, 12);
+    console.press("/");
+    console.enter("kind:invoice");
+    console.press("Enter");
     assert_eq!(keys(&console)[0], "invoice:7:2026-05");
     assert!(console.screen().contains("no time"));
     let ages: Vec<_> = console.model.findings.shown().filter_map(|row| row.found.finding.age).collect();

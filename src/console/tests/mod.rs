@@ -7,6 +7,8 @@ mod decision;
 mod helpers;
 mod keys;
 mod list;
+mod live;
+mod outlook;
 mod privacy;
 mod proposals;
 mod scan;

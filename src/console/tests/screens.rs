@@ -1,4 +1,6 @@
-//! Screens as snapshots, at three sizes.
+//! Screens as snapshots, at four sizes; colours at one.
+//!
+//! Without colour the text is the same, so it is compared and not kept a second time.
 
 use super::helpers::*;
 use crate::console::Setup;
@@ -13,7 +15,7 @@ use rstest::rstest;
 /// A name and a way to a screen.
 pub type Scene = (&'static str, fn(&mut Console));
 
-pub const SCENES: [Scene; 27] = [
+pub const SCENES: [Scene; 33] = [
     ("unchecked", |_| {}),
     ("checked", |console| {
         let tasks = console.press("C");
@@ -36,6 +38,32 @@ pub const SCENES: [Scene; 27] = [
     ("filter_fault", |console| {
         console.press("/");
         console.enter("age>soon");
+    }),
+    ("triage", |console| {
+        let tasks = console.press("C");
+        console.answer_checks(&tasks, |number| Verdict::ALL[number % Verdict::ALL.len()]);
+        console.press("t");
+    }),
+    ("triage_filtered", |console| {
+        let tasks = console.press("C");
+        console.answer_checks(&tasks, |number| Verdict::ALL[number % Verdict::ALL.len()]);
+        console.press("t a c");
+    }),
+    ("groups", |console| {
+        let tasks = console.press("C");
+        console.answer_checks(&tasks, |number| Verdict::ALL[number % Verdict::ALL.len()]);
+        console.press("z");
+    }),
+    ("group_open", |console| {
+        console.press("z z z j Enter");
+    }),
+    ("palette", |console| {
+        console.press(":");
+        console.enter("re");
+    }),
+    ("view_name", |console| {
+        console.press("t a Esc V");
+        console.enter("money");
     }),
     ("detail", |console| {
         console.check_as(Verdict::Happened);
@@ -155,12 +183,52 @@ pub const SCENES: [Scene; 27] = [
 #[rstest]
 #[case(40, 10)]
 #[case(80, 24)]
-#[case(200, 50)]
+#[case(120, 40)]
+#[case(200, 60)]
 fn scenes_look_as_they_should(#[case] width: u16, #[case] height: u16) {
     for (name, play) in SCENES {
         let mut console = Console::with(width, height, 12);
         play(&mut console);
         insta::assert_snapshot!(format!("{name}_{width}x{height}"), console.screen());
+        let mut plain = Console::from_setup(Setup { no_color: true, ..sample::setup(width, height) }, 12);
+        play(&mut plain);
+        assert_eq!(plain.screen(), console.screen(), "{name} without colour");
+    }
+}
+
+/// Each cell's colour as a letter, in capitals where it is bold; `%` is reversed, `-` is dim.
+fn colors(console: &Console) -> String {
+    use ratatui::style::{Color, Modifier};
+    let buffer = console.buffer();
+    let letter = |cell: &ratatui::buffer::Cell| {
+        let color = match cell.fg {
+            Color::Red => 'r',
+            Color::Green => 'g',
+            Color::Cyan => 'c',
+            Color::Magenta => 'm',
+            _ if cell.modifier.contains(Modifier::REVERSED) => '%',
+            _ if cell.modifier.contains(Modifier::DIM) => '-',
+            _ if cell.symbol() == " " => ' ',
+            _ => '.',
+        };
+        if cell.modifier.contains(Modifier::BOLD) {
+            if color == '.' { '!' } else { color.to_ascii_uppercase() }
+        } else {
+            color
+        }
+    };
+    let lines = buffer.content.chunks(usize::from(buffer.area.width).max(1));
+    lines.map(|line| line.iter().map(letter).collect::<String>().trim_end().to_owned() + "\n").collect()
+}
+
+#[test]
+fn scenes_are_coloured_as_they_should() {
+    for name in ["checked", "triage_filtered", "group_open", "palette", "decision_insist", "outcome_refused"]
+    {
+        let (_, play) = SCENES.iter().find(|(other, _)| *other == name).unwrap();
+        let mut console = Console::with(80, 24, 12);
+        play(&mut console);
+        insta::assert_snapshot!(format!("{name}_colours"), colors(&console));
     }
 }
 

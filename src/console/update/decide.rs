@@ -1,7 +1,7 @@
 //! Decisions up to the order: the dialogs' keys.
 
 use super::settle;
-use crate::console::keymap::Place;
+use crate::console::keymap::{Action, Place};
 use crate::console::model::answers::{Answers, Field};
 use crate::console::model::bulk::BulkDialog;
 use crate::console::model::decision::DecisionDialog;
@@ -30,7 +30,8 @@ pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
     };
     let hidden = selected_total - selected.len();
     if selected.len() > 1 || (hidden > 0 && !selected.is_empty()) {
-        let dialog = BulkDialog::new(choice, selected.into_iter(), hidden, model.findings.typed());
+        let counts = (hidden, model.findings.shown_len(), model.findings.total());
+        let dialog = BulkDialog::new(choice, selected.into_iter(), counts, model.findings.typed());
         model.dialog = Dialog::Bulk(Box::new(dialog));
         return Vec::new();
     }
@@ -43,7 +44,11 @@ pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
     let Some((identity, listed, recent)) =
         row.map(|row| (row.identity(), Arc::clone(&row.found), row.checked.clone()))
     else {
-        model.notice = Some(Notice::info("There is no finding to decide on."));
+        let told = match model.findings.current_group() {
+            Some(_) => format!("Select the group first ({}), then decide.", model.key_of(Action::Select)),
+            None => "There is no finding to decide on.".to_owned(),
+        };
+        model.notice = Some(Notice::info(told));
         return Vec::new();
     };
     let run = model.next_run();
@@ -70,6 +75,9 @@ pub(super) fn answers_of(dialog: &mut Dialog) -> Option<&mut Answers> {
         Dialog::None
         | Dialog::Help(_)
         | Dialog::Filter(_)
+        | Dialog::Triage(_)
+        | Dialog::Palette(_)
+        | Dialog::Name(..)
         | Dialog::Bulk(_)
         | Dialog::Outcome(_)
         | Dialog::Recovered(..) => None,
@@ -85,7 +93,14 @@ pub fn walk(model: &mut Model, forward: bool) {
             dialog.hint = None;
             dialog.types_count = !dialog.types_count;
         }
-        Dialog::None | Dialog::Help(_) | Dialog::Filter(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
+        Dialog::None
+        | Dialog::Help(_)
+        | Dialog::Filter(_)
+        | Dialog::Triage(_)
+        | Dialog::Palette(_)
+        | Dialog::Name(..)
+        | Dialog::Outcome(_)
+        | Dialog::Recovered(..) => {}
     }
 }
 
@@ -122,6 +137,9 @@ pub fn confirm_typed(model: &mut Model) -> Vec<Task> {
         Dialog::None
         | Dialog::Help(_)
         | Dialog::Filter(_)
+        | Dialog::Triage(_)
+        | Dialog::Palette(_)
+        | Dialog::Name(..)
         | Dialog::Approval(_)
         | Dialog::Outcome(_)
         | Dialog::Recovered(..) => Vec::new(),

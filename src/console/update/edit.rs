@@ -1,6 +1,6 @@
 //! Text boxes: the filter, the reason, the word to type.
 
-use super::list;
+use super::{list, outlook};
 use crate::console::model::answers::{Answers, Field};
 use crate::console::model::{Dialog, Model};
 use crate::domain::decision::Reason;
@@ -69,6 +69,8 @@ pub fn paste(model: &mut Model, text: &str) {
 fn input_of(dialog: &mut Dialog) -> Option<(&mut Input, usize)> {
     match dialog {
         Dialog::Filter(filter) => Some((&mut filter.input, TYPED_CHARS_MAX)),
+        Dialog::Palette(palette) => Some((&mut palette.input, TYPED_CHARS_MAX)),
+        Dialog::Name(input, _) => Some((input, outlook::NAME_CHARS_MAX)),
         Dialog::Decision(decision) if decision.blocked().is_some() => None,
         Dialog::Decision(decision) => box_of(&mut decision.answers),
         Dialog::Approval(approval) if approval.blocked().is_some() => None,
@@ -82,7 +84,9 @@ fn input_of(dialog: &mut Dialog) -> Option<(&mut Input, usize)> {
                 (&mut bulk.reason, Reason::CHARS_MAX)
             })
         }
-        Dialog::None | Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => None,
+        Dialog::None | Dialog::Help(_) | Dialog::Triage(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {
+            None
+        }
     }
 }
 
@@ -103,6 +107,8 @@ fn after_edit(model: &mut Model) {
         Dialog::Decision(decision) => decision.answers.hint = None,
         Dialog::Bulk(bulk) => bulk.hint = None,
         Dialog::Approval(approval) => approval.answers.hint = None,
-        Dialog::None | Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
+        Dialog::Palette(palette) => palette.find(),
+        Dialog::Name(_, hint) => *hint = None,
+        Dialog::None | Dialog::Help(_) | Dialog::Triage(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
     }
 }

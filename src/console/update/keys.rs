@@ -1,12 +1,13 @@
 //! Keys: text boxes first, then the keymap; every action in one match.
 
-use super::{audit, check, decide, edit, list, look, proposals, scan, settle};
-use crate::console::keymap::{Action, Place, action_of};
+use super::{audit, check, decide, edit, list, look, outlook, proposals, scan, settle};
+use crate::console::keymap::{Action, Place};
+use crate::console::model::palette::Doing;
 use crate::console::model::{Dialog, Focus, Model, Notice, Screen};
 use crate::console::task::Task;
 use crate::console::view::ViewState;
 use crate::domain::decision::Choice;
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// What a key does.
 pub fn on_key(model: &mut Model, view: &ViewState, event: KeyEvent) -> Vec<Task> {
@@ -14,7 +15,7 @@ pub fn on_key(model: &mut Model, view: &ViewState, event: KeyEvent) -> Vec<Task>
         return Vec::new();
     }
     if model.is_too_small() {
-        return on_unseen_key(event);
+        return on_unseen_key(model, event);
     }
     let place = model.place();
     // In a text box a key is text before it is anything else.
@@ -24,22 +25,46 @@ pub fn on_key(model: &mut Model, view: &ViewState, event: KeyEvent) -> Vec<Task>
         edit::apply(model, request);
         return Vec::new();
     }
-    let Some(action) = action_of(place, event) else {
+    let Some(action) = model.setup.keys.action_of(place, event) else {
+        on_letter(model, place, event);
         decide::on_other_key(model, place);
         return Vec::new();
     };
     model.notice = None;
+    model.scan.fresh = 0;
     let tasks = act(model, view, action);
     settle::show_waiting(model);
     tasks
 }
 
 /// Nobody decides on a screen that cannot be read: only leaving works.
-fn on_unseen_key(event: KeyEvent) -> Vec<Task> {
-    match action_of(Place::Findings, event) {
+fn on_unseen_key(model: &Model, event: KeyEvent) -> Vec<Task> {
+    match model.setup.keys.action_of(Place::Findings, event) {
         Some(Action::Quit | Action::QuitNow) => vec![Task::Quit],
         Some(Action::Suspend) => vec![Task::Suspend],
         _ => Vec::new(),
+    }
+}
+
+/// In triage each count has a letter.
+fn on_letter(model: &mut Model, place: Place, event: KeyEvent) {
+    let is_bare = (event.modifiers - KeyModifiers::SHIFT).is_empty();
+    if let (Place::Triage, KeyCode::Char(letter), true) = (place, event.code, is_bare) {
+        outlook::pick_letter(model, letter);
+    }
+}
+
+/// Does what the cursor of the palette is on.
+fn run(model: &mut Model, view: &ViewState) -> Vec<Task> {
+    let Dialog::Palette(palette) = &model.dialog else { return Vec::new() };
+    let Some(doing) = palette.current().map(|entry| entry.doing) else { return Vec::new() };
+    model.dialog = Dialog::None;
+    match doing {
+        Doing::Act(action) => act(model, view, action),
+        Doing::View(number) => {
+            outlook::show_view(model, number);
+            Vec::new()
+        }
     }
 }
 
@@ -98,10 +123,26 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
             model.notice = Some(Notice::info(told));
             return vec![Task::CaptureMouse(model.mouse)];
         }
+        Action::Triage => outlook::open_triage(model),
+        Action::Pick => outlook::pick(model),
+        Action::Group => outlook::group_next(model),
+        Action::FoldAll => model.findings.toggle_folds(),
+        Action::JumpBack => outlook::jump(model, false),
+        Action::JumpForward => outlook::jump(model, true),
+        Action::Views => outlook::open_views(model),
+        Action::SaveView => outlook::open_name(model),
+        Action::Palette => outlook::open_palette(model),
+        Action::Run => return run(model, view),
+        Action::KeepName => return outlook::keep_name(model),
         Action::Help => model.dialog = Dialog::Help(0),
         Action::Suspend => return vec![Task::Suspend],
         Action::Quit | Action::QuitNow => return vec![Task::Quit],
-        Action::KeepFilter | Action::Close => model.dialog = Dialog::None,
+        Action::KeepFilter => {
+            if let Dialog::Filter(filter) = std::mem::take(&mut model.dialog) {
+                outlook::remember(model, filter.from);
+            }
+        }
+        Action::Close => model.dialog = Dialog::None,
         Action::NextField => decide::walk(model, true),
         Action::PreviousField => decide::walk(model, false),
         Action::Insist => decide::insist(model),
@@ -111,6 +152,7 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Action::ConfirmTyped => return decide::confirm_typed(model),
         Action::Cancel => return cancel(model),
         Action::StopDeciding => return settle::stop(model),
+        Action::PauseDeciding => return settle::pause(model),
     }
     Vec::new()
 }
@@ -121,6 +163,7 @@ fn is_approval(model: &Model) -> bool {
 
 fn other_pane(model: &mut Model) -> Vec<Task> {
     match model.focus {
+        Focus::List if model.screen == Screen::Findings && model.findings.current().is_none() => Vec::new(),
         Focus::List => look::open(model),
         Focus::Detail => {
             model.focus = Focus::List;
@@ -141,7 +184,7 @@ fn back(model: &mut Model) -> Vec<Task> {
     } else if model.findings.counts().selected > 0 {
         model.findings.deselect_all();
     } else if !model.findings.typed().is_empty() {
-        list::set_filter(model, "");
+        outlook::filter(model, "");
     }
     Vec::new()
 }
@@ -155,7 +198,8 @@ fn cancel(model: &mut Model) -> Vec<Task> {
             list::set_filter(model, &before);
         }
         Dialog::Decision(_) | Dialog::Bulk(_) | Dialog::Approval(_) => decide::cancel(model),
-        Dialog::None | Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
+        Dialog::Palette(_) | Dialog::Name(..) => model.dialog = Dialog::None,
+        Dialog::None | Dialog::Help(_) | Dialog::Triage(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
     }
     Vec::new()
 }

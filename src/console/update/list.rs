@@ -27,11 +27,21 @@ pub fn walk(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
             dialog.answers.scroll = scrolled(dialog.answers.scroll, view.dialog, action);
             return Vec::new();
         }
-        Dialog::None | Dialog::Filter(_) => {}
+        Dialog::Triage(triage) => {
+            let last = triage.tallies.len().saturating_sub(1);
+            triage.cursor = walked(triage.cursor, last, usize::from(view.dialog.area.height), action);
+            return Vec::new();
+        }
+        Dialog::Palette(palette) => {
+            let last = palette.fitting.len().saturating_sub(1);
+            palette.cursor = walked(palette.cursor, last, usize::from(view.dialog.area.height), action);
+            return Vec::new();
+        }
+        Dialog::None | Dialog::Filter(_) | Dialog::Name(..) => {}
     }
     match (model.screen, model.focus) {
         (Screen::Findings, Focus::List) => {
-            let last = model.findings.shown_len().saturating_sub(1);
+            let last = model.findings.lines_len().saturating_sub(1);
             let line = walked(model.findings.cursor(), last, usize::from(view.list.area.height), action);
             move_to(model, line);
             Vec::new()
@@ -103,7 +113,12 @@ pub fn select(model: &mut Model) {
 pub fn open_filter(model: &mut Model) {
     let before = model.findings.typed().to_owned();
     model.focus = Focus::List;
-    model.dialog = Dialog::Filter(FilterBox { input: Input::new(before.clone()), before, fault: None });
+    model.dialog = Dialog::Filter(FilterBox {
+        input: Input::new(before.clone()),
+        before,
+        from: model.here(),
+        fault: None,
+    });
 }
 
 /// Filters by what is typed; while it is no filter, the earlier one stays and the box says why.

@@ -24,7 +24,10 @@ pub fn open(model: &mut Model) -> Vec<Task> {
         }
         return Vec::new();
     }
-    let Some(identity) = model.findings.current().map(Row::identity) else { return Vec::new() };
+    let Some(identity) = model.findings.current().map(Row::identity) else {
+        model.findings.toggle_fold();
+        return Vec::new();
+    };
     model.focus = Focus::Detail;
     let run = model.next_run();
     let scroll = if model.looked.identity.as_ref() == Some(&identity) { model.looked.scroll } else { 0 };

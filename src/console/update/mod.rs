@@ -8,6 +8,7 @@ mod keys;
 mod list;
 mod look;
 mod mouse;
+mod outlook;
 mod proposals;
 mod scan;
 mod settle;
@@ -32,7 +33,8 @@ pub fn update(model: &mut Model, view: &ViewState, message: Message) -> Vec<Task
         }
         Message::Tick(now) => {
             model.now = now;
-            Vec::new()
+            outlook::count_again(model);
+            scan::refresh_if_due(model)
         }
         Message::Scan(message) => scan::on_scan(model, message),
         Message::Check(message) => check::on_check(model, message),

@@ -1,6 +1,6 @@
 //! The mouse: a click puts the cursor, the wheel scrolls. It never decides anything.
 
-use super::{audit, list};
+use super::{audit, list, outlook};
 use crate::console::keymap::Action;
 use crate::console::model::{Dialog, Focus, Model, Screen};
 use crate::console::task::Task;
@@ -26,13 +26,16 @@ pub fn on_mouse(model: &mut Model, view: &ViewState, event: MouseEvent) -> Vec<T
 }
 
 fn click(model: &mut Model, view: &ViewState, at: Position) -> Vec<Task> {
+    if let Some(choice) = view.choice_at(at) {
+        return choose(model, choice);
+    }
     if !matches!(model.dialog, Dialog::None) || !view.list.area.contains(at) {
         return Vec::new();
     }
     let line = view.list.offset + usize::from(at.y.saturating_sub(view.list.area.y));
     model.focus = Focus::List;
     match model.screen {
-        Screen::Findings if line < model.findings.shown_len() => {
+        Screen::Findings if line < model.findings.lines_len() => {
             list::move_to(model, line);
             Vec::new()
         }
@@ -43,6 +46,27 @@ fn click(model: &mut Model, view: &ViewState, at: Position) -> Vec<Task> {
         }
         Screen::Findings | Screen::Audit | Screen::Proposals => Vec::new(),
     }
+}
+
+/// A click on a count filters by it; one on an entry of the palette puts the cursor there.
+fn choose(model: &mut Model, choice: usize) -> Vec<Task> {
+    match &mut model.dialog {
+        Dialog::Triage(triage) => {
+            triage.cursor = choice;
+            outlook::pick(model);
+        }
+        Dialog::Palette(palette) => palette.cursor = choice,
+        Dialog::None
+        | Dialog::Help(_)
+        | Dialog::Filter(_)
+        | Dialog::Name(..)
+        | Dialog::Decision(_)
+        | Dialog::Bulk(_)
+        | Dialog::Approval(_)
+        | Dialog::Outcome(_)
+        | Dialog::Recovered(..) => {}
+    }
+    Vec::new()
 }
 
 fn wheel(model: &mut Model, view: &ViewState, at: Position, action: Action) -> Vec<Task> {

@@ -2,7 +2,7 @@
 
 use super::look;
 use crate::console::message::ScanMessage;
-use crate::console::model::{Model, Notice};
+use crate::console::model::{Dialog, Model, Notice};
 use crate::console::task::Task;
 
 /// Reads every source again.
@@ -12,6 +12,17 @@ pub fn read_again(model: &mut Model) -> Vec<Task> {
     vec![Task::Scan { run }]
 }
 
+/// Reads the sources again where that is to happen by itself and is due: never while a scan runs or decisions are written.
+pub fn refresh_if_due(model: &mut Model) -> Vec<Task> {
+    let (Some(every), None, Some(ended)) = (model.setup.refresh, model.scan.since, model.scan.ended) else {
+        return Vec::new();
+    };
+    if model.now - ended < every || model.is_settling() {
+        return Vec::new();
+    }
+    read_again(model)
+}
+
 /// Takes in news of a scan; those of an older one are dropped.
 pub fn on_scan(model: &mut Model, message: ScanMessage) -> Vec<Task> {
     match message {
@@ -19,7 +30,8 @@ pub fn on_scan(model: &mut Model, message: ScanMessage) -> Vec<Task> {
             if let Some(state) = model.sources.iter_mut().find(|state| state.name == *source) {
                 (state.fault, state.clock_gap) = (None, Some(page.clock_gap));
             }
-            model.findings.merge(run, page.found);
+            let fresh = model.findings.merge(run, page.found);
+            announce(model, run, &fresh);
             look::leave_other_item(model);
         }
         ScanMessage::Fault { run, source, fault } if is_current(model, run) => {
@@ -43,6 +55,19 @@ pub fn on_scan(model: &mut Model, message: ScanMessage) -> Vec<Task> {
         ScanMessage::Page { .. } | ScanMessage::Fault { .. } | ScanMessage::Ended { .. } => {}
     }
     Vec::new()
+}
+
+/// New findings are told, but for those of the first scan: there everything is new. A plan that is being confirmed does not
+/// take them in; it says that they came.
+fn announce(model: &mut Model, run: u64, fresh: &[u32]) {
+    if fresh.is_empty() || model.scan.ended.is_none() {
+        return;
+    }
+    model.scan.brought = run;
+    model.scan.fresh += fresh.len();
+    if let Dialog::Bulk(dialog) = &mut model.dialog {
+        dialog.newcomers.extend(model.findings.passing(fresh).map(|row| row.identity().key));
+    }
 }
 
 fn is_current(model: &Model, run: u64) -> bool {

@@ -4,7 +4,7 @@ use super::{look, scan};
 use crate::console::message::SettleMessage;
 use crate::console::model::decision::Knowledge;
 use crate::console::model::findings::{Identity, Row, is_same_row};
-use crate::console::model::settling::{Settled, Settling};
+use crate::console::model::settling::{Gait, Settled, Settling};
 use crate::console::model::{Dialog, Model, Notice, Tone};
 use crate::console::task::Task;
 use crate::domain::decision::{Choice, Outcome};
@@ -47,7 +47,7 @@ pub fn begin_series(model: &mut Model, choice: Choice, total: usize) -> u64 {
         choice,
         total,
         results: Vec::new(),
-        stopping: false,
+        gait: Gait::Going,
         ended: false,
         seen: false,
     });
@@ -138,14 +138,26 @@ fn on_ended(model: &mut Model, run: u64) -> Vec<Task> {
 /// Stops before the next order; where that is asked for already or none follows, only hides the dialog.
 pub fn stop(model: &mut Model) -> Vec<Task> {
     let Some(settling) = model.settling.as_mut() else { return Vec::new() };
-    let others_follow = settling.results.len() + 1 < settling.total;
-    if others_follow && !settling.stopping {
-        settling.stopping = true;
+    let others_follow = settling.gait == Gait::Paused || settling.results.len() + 1 < settling.total;
+    if others_follow && settling.gait != Gait::Stopping {
+        settling.gait = Gait::Stopping;
         return vec![Task::StopDeciding];
     }
     model.dialog = Dialog::None;
     model.notice = Some(Notice::info("The decision goes on; its outcome will be shown."));
     Vec::new()
+}
+
+/// Pauses before the next order, or goes on.
+pub fn pause(model: &mut Model) -> Vec<Task> {
+    let Some(settling) = model.settling.as_mut() else { return Vec::new() };
+    let others_follow = settling.results.len() + 1 < settling.total;
+    settling.gait = match settling.gait {
+        Gait::Going if others_follow => Gait::Paused,
+        Gait::Paused => Gait::Going,
+        Gait::Going | Gait::Stopping => return Vec::new(),
+    };
+    vec![Task::PauseDeciding(settling.gait == Gait::Paused)]
 }
 
 fn settling_seen(model: &mut Model) {

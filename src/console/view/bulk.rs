@@ -6,14 +6,18 @@ use super::lines::Lines;
 use crate::console::model::Model;
 use crate::console::model::bulk::BulkDialog;
 use crate::console::shown;
+use crate::console::theme::Theme;
 use crate::console::words;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
+use std::sync::Arc;
 
 /// How many keys are listed.
 const KEYS_LISTED_MAX: usize = 200;
+/// How many newcomers are named.
+const NEWCOMERS_NAMED_MAX: usize = 5;
 
 /// Draws the dialog.
 pub fn draw(model: &Model, dialog: &BulkDialog, state: &mut ViewState, frame: &mut Frame<'_>, area: Rect) {
@@ -51,6 +55,13 @@ pub fn draw(model: &Model, dialog: &BulkDialog, state: &mut ViewState, frame: &m
     let filter = if dialog.filter.is_empty() { "none".to_owned() } else { shown::line(&dialog.filter) };
     lines.blank();
     lines.fact("filter", &filter);
+    let asked = count + dialog.left_out.iter().map(|(_, number)| number).sum::<usize>();
+    let told = format!(
+        "{asked} selected of {} that the filter lets through, {} in all. These are written, no others: the list may go on changing.",
+        dialog.passing, dialog.total
+    );
+    lines.fact("of", &told);
+    newcomers(&dialog.newcomers, &mut lines, model.theme);
     if count > 0 {
         lines.heading("What could go wrong");
         for (caution, number) in &dialog.cautions {
@@ -77,6 +88,18 @@ pub fn draw(model: &Model, dialog: &BulkDialog, state: &mut ViewState, frame: &m
     let title = format!("{}: {items}", words::button(dialog.choice));
     let sheet = Sheet { title: &title, scroll: dialog.scroll };
     draw_dialog(model.theme, &sheet, lines.into_lines(), foot(model, dialog, width), (state, frame, area));
+}
+
+/// What came while the plan is being confirmed, and is no part of it.
+fn newcomers(keys: &[Arc<str>], lines: &mut Lines, theme: Theme) {
+    if keys.is_empty() {
+        return;
+    }
+    let named: Vec<String> = keys.iter().take(NEWCOMERS_NAMED_MAX).map(|key| shown::key(key)).collect();
+    let more = keys.len().saturating_sub(NEWCOMERS_NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let told = format!("came since, NOT included: {}{more}", named.join(", "));
+    lines.point(&format!("{:>6}", keys.len()), &told, theme.caution());
 }
 
 fn foot(model: &Model, dialog: &BulkDialog, width: u16) -> Vec<FootLine> {

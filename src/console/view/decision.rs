@@ -4,6 +4,7 @@ use super::ViewState;
 use super::dialog::{FootLine, Sheet, draw as draw_dialog, text_width};
 use super::form::Form;
 use super::lines::Lines;
+use crate::console::keymap::{Action, Place};
 use crate::console::model::Model;
 use crate::console::model::decision::{DecisionDialog, Knowledge};
 use crate::console::model::findings::is_same_row;
@@ -45,7 +46,8 @@ pub fn draw(
                 &format!("There is nothing to decide: {}.", shown::line(&not_open.why)),
                 model.theme.alarm(),
             );
-            lines.sentence("Esc, then R reads the list again.", Style::new());
+            let refresh = model.setup.keys.told(Place::Findings, Action::Refresh);
+            lines.sentence(&format!("Esc, then {refresh} reads the list again."), Style::new());
             if let Some(now) = &not_open.now {
                 lines.heading("The row now");
                 row_lines(model, dialog, now, &mut lines);
@@ -93,8 +95,11 @@ fn against(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &
         lines.point("!", &told, model.theme.caution());
     }
     if let Some(proposal) = model.proposals.on(&dialog.identity) {
-        let told =
-            format!("It waits for a second person already: {}. P shows it.", words::proposal(proposal));
+        let told = format!(
+            "It waits for a second person already: {}. {} shows it.",
+            words::proposal(proposal),
+            model.setup.keys.told(Place::Findings, Action::Proposals)
+        );
         lines.point("!", &told, model.theme.caution());
     }
     if let Err(unsupported) = &prepared.statements {

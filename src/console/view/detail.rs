@@ -3,6 +3,7 @@
 use super::lines::{Lines, draw_scrolled, title};
 use super::rows::age_now;
 use super::{ViewState, evidence};
+use crate::console::keymap::{Action, Place};
 use crate::console::model::findings::Row;
 use crate::console::model::item::Opened;
 use crate::console::model::{Focus, Loading, Model, Unmask};
@@ -10,6 +11,7 @@ use crate::console::shown;
 use crate::console::words;
 use crate::domain::finding::FindingKind;
 use crate::domain::moment::span;
+use crate::domain::stake::Stake;
 use crate::domain::text::clean_cut;
 use chrono::{DateTime, Utc};
 use ratatui::Frame;
@@ -25,6 +27,13 @@ pub fn draw(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area: R
     let [top, body] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
     let has_keys = model.focus == Focus::Detail;
     let Some(row) = model.findings.current() else {
+        if let Some(group) = model.findings.current_group() {
+            frame.render_widget(title(model.theme, "Group", "", has_keys, top.width), top);
+            let mut lines = Lines::new(model.theme, body.width);
+            super::groups::lines(model, group, &mut lines);
+            state.detail = draw_scrolled(model.theme, lines.into_lines(), 0, frame, body);
+            return;
+        }
         frame.render_widget(title(model.theme, "Item", "", has_keys, top.width), top);
         state.detail = super::Scrolled { area: body, scroll_max: 0 };
         return;
@@ -44,6 +53,7 @@ fn lines(model: &Model, row: &Row, width: u16) -> Vec<Line<'static>> {
     proposal(model, row, &mut lines);
     judgement(model, row, &mut lines);
     facts(model, row, is_open, masks, &mut lines);
+    lines.fact("hurts", &format!("{}.", row.plight().reasons().join("; ")));
     evidence::timeline(row, &mut lines);
     if let Some(checked) = &row.checked {
         evidence::lines(model, checked, &mut lines);
@@ -52,7 +62,8 @@ fn lines(model: &Model, row: &Row, width: u16) -> Vec<Line<'static>> {
         opened(model, &model.looked.details, (is_open, masks), &mut lines);
     } else {
         lines.blank();
-        lines.sentence("Enter reads its row, payload and history.", model.theme.quiet());
+        let open = model.setup.keys.told(Place::Findings, Action::Open);
+        lines.sentence(&format!("{open} reads its row, payload and history."), model.theme.quiet());
     }
     if matches!(&model.unmask, Unmask::Asked(asked) if *asked == identity) {
         lines.sentence("Hidden fields are shown once the look is on record.", model.theme.quiet());
@@ -77,7 +88,10 @@ fn judgement(model: &Model, row: &Row, lines: &mut Lines) {
         lines.styled_fact("verdict", &format!("{sign} {told}"), style);
         lines.styled_fact(
             "next",
-            "check it (c): the provider knows whether it happened",
+            &format!(
+                "check it ({}): the provider knows whether it happened",
+                model.setup.keys.told(Place::Findings, Action::Check)
+            ),
             model.theme.strong(),
         );
         return;
@@ -88,9 +102,19 @@ fn judgement(model: &Model, row: &Row, lines: &mut Lines) {
         words::short_span(model.now - checked.at)
     );
     lines.styled_fact("verdict", &told, style);
+    if model.is_check_old(row) {
+        lines.styled_fact(
+            "",
+            "That is older than its policy lets evidence count: a decision asks again.",
+            model.theme.caution(),
+        );
+    }
     lines.styled_fact("next", words::advice(checked.advice()), model.theme.strong());
     for (number, reason) in checked.advised.reasons.iter().enumerate() {
         lines.fact(if number == 0 { "why" } else { "" }, &shown::line(reason));
+    }
+    for told in super::triage::money(&Stake::of(&checked.judgement)) {
+        lines.fact("money", &told);
     }
     if let Some(choice) = row.decided {
         lines.styled_fact("decided", words::done(choice), model.theme.good());
@@ -119,6 +143,10 @@ fn facts(model: &Model, row: &Row, is_open: bool, masks: &[String], lines: &mut 
     lines.fact("state", &state);
     let place =
         model.sources.iter().find(|source| source.name == *item.source).map_or("", |source| &source.place);
+    if model.is_from_before(row) {
+        let told = "Its source could not be read the last time: this is how it was before.";
+        lines.styled_fact("", told, model.theme.caution());
+    }
     lines.fact("source", &format!("{}  {}", shown::line(&item.source), shown::line(place)));
     lines.fact("kind", &shown::line(&item.kind));
     lines.fact("risk", words::risk(row.found.risk));

@@ -63,6 +63,12 @@ fn is_framed(area: Rect) -> bool {
     area.width >= FRAMED_MIN.0 && area.height >= FRAMED_MIN.1
 }
 
+/// How far a text is scrolled so that a line of it is in the middle of a dialog.
+pub fn scroll_to(line: usize, area: Rect) -> u16 {
+    let height = usize::from(area.height.saturating_sub(4));
+    u16::try_from(line.saturating_sub(height / 2)).unwrap_or(u16::MAX)
+}
+
 /// Draws a dialog over everything in an area.
 pub fn draw(
     theme: Theme,

@@ -1,26 +1,41 @@
 //! The header: who and when, how many of what, and how the sources are.
 
 use super::lines::joined;
+use crate::console::keymap::{Action, Place};
 use crate::console::model::Model;
 use crate::console::words;
+use crate::domain::advice::Advice;
 use crate::domain::finding::FindingKind;
 use crate::domain::moment::span;
 use crate::domain::text::clean_cut;
 use crate::domain::verdict::Verdict;
 use chrono::{DateTime, TimeDelta, Utc};
 use ratatui::text::{Line, Span};
+use std::collections::BTreeMap;
 
+/// From which age on what was read is told as old.
+const READ_OLD_MIN: TimeDelta = TimeDelta::minutes(5);
+/// How many different sets of words are summed up for a frame.
+const WORD_SETS_MAX: usize = 500;
 /// From which gap on two clocks count as different.
 const CLOCK_GAP_SHOWN_MIN: TimeDelta = TimeDelta::seconds(2);
 
-/// The header's lines: three where there is room, else the first ones.
+/// From which height on the header has a line for advice, risk, kind and error.
+const TRIAGE_HEIGHT_MIN: u16 = 30;
+
+/// The header's lines: four where there is room, else the first ones.
 pub fn lines(model: &Model, width: u16, height: u16) -> Vec<Line<'static>> {
     let wanted = match height {
         0..10 => 1,
         10..16 => 2,
-        _ => 3,
+        16..TRIAGE_HEIGHT_MIN => 3,
+        _ => 4,
     };
-    let all = [first, counts, sources];
+    let all = if height < TRIAGE_HEIGHT_MIN {
+        [first, counts, sources, triage]
+    } else {
+        [first, counts, triage, sources]
+    };
     all.iter().take(wanted).map(|line| line(model, width)).collect()
 }
 
@@ -42,6 +57,9 @@ fn first(model: &Model, width: u16) -> Line<'static> {
         parts.push(Span::styled(checks, theme.busy()));
     }
     parts.push(Span::raw(words::count(model.findings.total(), "finding")));
+    if model.scan.fresh > 0 {
+        parts.push(Span::styled(format!("{} new", model.scan.fresh), theme.caution()));
+    }
     if model.proposals.are_any() {
         let told = words::count(model.proposals.waiting().len(), "proposal");
         parts.push(Span::styled(told, theme.caution()));
@@ -53,6 +71,9 @@ fn first(model: &Model, width: u16) -> Line<'static> {
         (Some(since), _) => {
             let seconds = (model.now - since).num_seconds().max(0);
             Span::styled(format!("reading {seconds}s"), theme.busy())
+        }
+        (None, Some(at)) if model.now - at > READ_OLD_MIN => {
+            Span::styled(format!("read {} ago", words::short_span(model.now - at)), theme.caution())
         }
         (None, Some(at)) => Span::raw(format!("read {}", clock(at))),
         (None, None) => Span::raw(""),
@@ -80,13 +101,6 @@ fn checks(model: &Model, width: u16) -> Option<String> {
 
 fn counts(model: &Model, width: u16) -> Line<'static> {
     let counts = model.findings.counts();
-    let kinds = [
-        FindingKind::Stuck,
-        FindingKind::Ambiguous,
-        FindingKind::Duplicate,
-        FindingKind::Lost,
-        FindingKind::Mismatch,
-    ];
     let plain = |number: usize, word: &str| Span::raw(format!("{number} {word}"));
     let mut parts: Vec<Span<'static>> = Vec::new();
     if counts.selected > 0 {
@@ -101,11 +115,53 @@ fn counts(model: &Model, width: u16) -> Line<'static> {
         parts.push(plain(counts.unchecked, words::verdict(None)));
     }
     // Verdicts before findings: where a line is short, they are what counts.
-    let mut of_kinds = kinds.iter().zip(counts.findings).filter(|(_, number)| *number > 0);
+    let mut of_kinds = FindingKind::ALL.iter().zip(counts.findings).filter(|(_, number)| *number > 0);
     if let Some((kind, number)) = of_kinds.next() {
         parts.push(Span::raw(format!("| {number} {}", words::finding(*kind))));
     }
     parts.extend(of_kinds.map(|(kind, number)| plain(number, words::finding(*kind))));
+    joined(parts, width)
+}
+
+/// What is to be done, what money moved, and what the findings are of: as much as fits.
+fn triage(model: &Model, width: u16) -> Line<'static> {
+    let counts = model.findings.counts();
+    let mut parts = vec![Span::styled(
+        format!("triage {}", model.setup.keys.told(Place::Findings, Action::Triage)),
+        model.theme.quiet(),
+    )];
+    let of_advices = Advice::ALL.iter().zip(counts.advices).filter(|(_, number)| *number > 0);
+    parts.extend(
+        of_advices.map(|(advice, number)| Span::raw(format!("{number} to {}", words::advice(*advice)))),
+    );
+    for (moved, twice, _) in counts.stake.sums() {
+        if !twice.amount.is_zero() {
+            parts.push(Span::styled(format!("{twice} too much"), model.theme.alarm()));
+        }
+        parts.push(Span::raw(format!("{moved} moved")));
+    }
+    let (mut risks, mut classes, mut kinds) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    // A source with a kind for each row would make this long: then triage has them.
+    for (set, number) in
+        model.findings.words_counted().take_while(|_| model.findings.word_sets() <= WORD_SETS_MAX)
+    {
+        *risks.entry(std::cmp::Reverse(set.risk)).or_insert(0) += number;
+        *kinds.entry(set.kind()).or_insert(0) += number;
+        if let Some(class) = set.class {
+            *classes.entry(class).or_insert(0) += number;
+        }
+    }
+    let of_risk = risks
+        .into_iter()
+        .map(|(risk, number): (_, usize)| format!("{number} {}", risk.0.as_str().replace('_', " ")));
+    let of_kind =
+        kinds.into_iter().map(|(kind, number): (_, usize)| format!("{number} {}", clean_cut(kind, 24)));
+    let of_class = classes
+        .into_iter()
+        .map(|(class, number): (_, usize)| format!("{number} error {}", words::class(class)));
+    for (place, told) in of_risk.chain(of_kind).chain(of_class).enumerate() {
+        parts.push(Span::raw(if place == 0 { format!("| {told}") } else { told }));
+    }
     joined(parts, width)
 }
 

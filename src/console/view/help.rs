@@ -3,7 +3,7 @@
 use super::ViewState;
 use super::dialog::{Sheet, draw as draw_dialog, text_width};
 use super::lines::Lines;
-use crate::console::keymap::{Binding, Group, KEYMAP};
+use crate::console::keymap::Group;
 use crate::console::model::Model;
 use crate::console::words;
 use crate::domain::verdict::Verdict;
@@ -16,8 +16,8 @@ pub fn draw(model: &Model, scroll: u16, state: &mut ViewState, frame: &mut Frame
     let mut lines = Lines::new(model.theme, text_width(area));
     for group in Group::ALL {
         lines.heading(group.title());
-        for binding in KEYMAP.iter().filter(|binding| binding.group == group) {
-            lines.point(&format!("{:<15}", keys(binding)), binding.help, Style::new());
+        for bound in model.setup.keys.bound().iter().filter(|bound| bound.binding.group == group) {
+            lines.point(&format!("{:<15}", bound.spelled()), bound.binding.help, Style::new());
         }
     }
     lines.heading("Signs");
@@ -35,12 +35,16 @@ pub fn draw(model: &Model, scroll: u16, state: &mut ViewState, frame: &mut Frame
         "waits for a second person: nothing was written yet",
         model.theme.caution(),
     );
+    let marks = [
+        ("!", "not read", "its source could not be read: this is from the reading before"),
+        ("N", "new", "came with the latest reading that brought something new"),
+        ("o", "old check", "asked longer ago than the policy lets evidence count; a decision asks again"),
+    ];
+    for (sign, word, meaning) in marks {
+        lines.point(&format!("{sign} {word:<13}"), meaning, Style::new());
+    }
     let title = "Help";
     draw_dialog(model.theme, &Sheet { title, scroll }, lines.into_lines(), Vec::new(), (state, frame, area));
-}
-
-fn keys(binding: &Binding) -> String {
-    binding.keys.iter().map(|key| key.spelled()).collect::<Vec<_>>().join(" ")
 }
 
 fn meaning(verdict: Verdict) -> &'static str {

@@ -32,6 +32,16 @@ impl Lines {
         self.built
     }
 
+    /// How many lines there are.
+    pub fn len(&self) -> usize {
+        self.built.len()
+    }
+
+    /// One more line, as it is.
+    pub fn push(&mut self, line: Line<'static>) {
+        self.built.push(line);
+    }
+
     /// A heading with an empty line before it.
     pub fn heading(&mut self, text: &str) {
         if !self.built.is_empty() {

@@ -1,8 +1,11 @@
 //! The list of findings. Rows are built for the lines on the screen and for no other.
 
 use super::ViewState;
+use super::groups::group_line;
 use super::lines::title;
 use super::rows::{Columns, row_line};
+use crate::console::keymap::Action;
+use crate::console::model::findings::Listed;
 use crate::console::model::{Focus, Model};
 use crate::console::shown;
 use ratatui::Frame;
@@ -25,7 +28,7 @@ pub fn draw(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area: R
     frame.render_widget(columns.heads(model.theme, model.findings.sort()), heads);
     let height = usize::from(rows.height);
     state.findings_offset =
-        offset_around(state.findings_offset, model.findings.cursor(), height, model.findings.shown_len());
+        offset_around(state.findings_offset, model.findings.cursor(), height, model.findings.lines_len());
     state.list = super::Listed { area: rows, offset: state.findings_offset };
     if model.findings.shown_len() == 0 {
         let lines: Vec<Line<'_>> = emptiness(model)
@@ -37,10 +40,14 @@ pub fn draw(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area: R
         return;
     }
     let lines = model.findings.window(state.findings_offset, height).enumerate();
-    for ((line, row), y) in lines.zip(rows.y..rows.bottom()) {
+    for ((line, listed), y) in lines.zip(rows.y..rows.bottom()) {
         let is_cursor = state.findings_offset + line == model.findings.cursor();
         // Drawn one by one, so that the cursor's line is reversed to its end.
-        frame.render_widget(row_line(model, row, &columns, is_cursor), Rect { y, height: 1, ..rows });
+        let drawn = match listed {
+            Listed::Row(row) => row_line(model, row, &columns, is_cursor),
+            Listed::Group(group) => group_line(model, group, usize::from(rows.width), is_cursor),
+        };
+        frame.render_widget(drawn, Rect { y, height: 1, ..rows });
     }
 }
 
@@ -72,7 +79,7 @@ fn emptiness(model: &Model) -> Vec<String> {
     if !model.findings.is_empty() {
         return vec![
             format!("None of {} findings passes the filter.", model.findings.total()),
-            "Esc clears it, / changes it.".to_owned(),
+            format!("{} clears it, {} changes it.", model.key_of(Action::Back), model.key_of(Action::Filter)),
         ];
     }
     let faults = model.sources.iter().filter(|source| source.fault.is_some()).count();
@@ -86,7 +93,7 @@ fn emptiness(model: &Model) -> Vec<String> {
         let noun = crate::console::words::count(faults, "source");
         told.push(format!("{noun} could not be read: what is stuck there is not known."));
     } else {
-        told.push("Nothing waits for a person. R reads again.".to_owned());
+        told.push(format!("Nothing waits for a person. {} reads again.", model.key_of(Action::Refresh)));
     }
     told
 }

@@ -24,19 +24,22 @@ mod detail;
 mod dialog;
 mod evidence;
 mod form;
+mod groups;
 mod header;
 mod help;
 mod lines;
 mod list;
 mod outcome;
+mod palette;
 mod proposals;
 mod recovered;
 mod rows;
 mod status;
+mod triage;
 
 use crate::console::model::{Dialog, Focus, Model, Screen};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Paragraph};
 
@@ -58,6 +61,15 @@ pub struct Scrolled {
     pub scroll_max: u16,
 }
 
+/// What can be chosen in a dialog, line by line of its text.
+#[derive(Debug, Default)]
+struct Choices {
+    /// The first line on the screen.
+    first: usize,
+    /// The choice on each line; `None` where there is none.
+    of_line: Vec<Option<usize>>,
+}
+
 /// What drawing must remember: scroll offsets and where things were, for the mouse and for pages.
 #[derive(Debug, Default)]
 pub struct ViewState {
@@ -67,9 +79,20 @@ pub struct ViewState {
     pub detail: Scrolled,
     /// The dialog on the screen.
     pub dialog: Scrolled,
+    /// What can be chosen in the dialog on the screen.
+    choices: Choices,
     findings_offset: usize,
     audit_offset: usize,
     proposals_offset: usize,
+}
+
+impl ViewState {
+    /// What can be chosen at a place of the screen.
+    pub fn choice_at(&self, at: Position) -> Option<usize> {
+        let area = self.dialog.area;
+        let line = self.choices.first + usize::from(at.y.checked_sub(area.y)?);
+        area.contains(at).then(|| self.choices.of_line.get(line).copied().flatten()).flatten()
+    }
 }
 
 /// From which width on list and item stand side by side.
@@ -83,6 +106,7 @@ const LIST_PERCENT: u16 = 60;
 pub fn view(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>) {
     let area = frame.area();
     (state.list.area, state.detail.area, state.dialog.area) = (Rect::ZERO, Rect::ZERO, Rect::ZERO);
+    state.choices = Choices::default();
     let is_small = area.width < crate::console::model::SIZE_MIN.width
         || area.height < crate::console::model::SIZE_MIN.height;
     if is_small {
@@ -157,6 +181,11 @@ fn draw_dialog(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area
     }
     match &model.dialog {
         Dialog::None | Dialog::Filter(_) => {}
+        Dialog::Triage(triage) => triage::draw(model, triage, state, frame, area),
+        Dialog::Palette(palette) => palette::draw(model, palette, state, frame, area),
+        Dialog::Name(input, hint) => {
+            palette::draw_name(model, (input, hint.as_deref()), state, frame, area);
+        }
         Dialog::Help(scroll) => help::draw(model, *scroll, state, frame, area),
         Dialog::Decision(dialog) => decision::draw(model, dialog, state, frame, area),
         Dialog::Bulk(dialog) => bulk::draw(model, dialog, state, frame, area),

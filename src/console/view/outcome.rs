@@ -4,7 +4,7 @@ use super::ViewState;
 use super::dialog::{Sheet, draw as draw_dialog, text_width};
 use super::lines::Lines;
 use crate::console::model::Model;
-use crate::console::model::settling::{Settled, Settling};
+use crate::console::model::settling::{Gait, Settled, Settling};
 use crate::console::shown;
 use crate::console::words;
 use crate::domain::decision::Outcome;
@@ -39,7 +39,11 @@ pub fn draw(model: &Model, scroll: u16, state: &mut ViewState, frame: &mut Frame
 fn outcome_lines(model: &Model, settling: &Settling, lines: &mut Lines) {
     if !settling.ended {
         let (done, total) = (settling.results.len(), settling.total);
-        let stopping = if settling.stopping { ", stopping before the next" } else { "" };
+        let stopping = match settling.gait {
+            Gait::Stopping => ", stopping before the next",
+            Gait::Paused => ", PAUSED before the next: Space goes on, Esc stops",
+            Gait::Going => "",
+        };
         lines.sentence(&format!("{done} of {total} done{stopping}."), model.theme.busy());
         lines.sentence("The row is read, the provider asked again, the intention recorded, the row written, the outcome recorded.", Style::new());
     }

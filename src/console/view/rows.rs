@@ -44,7 +44,7 @@ const KEY_WIDTH_MIN: usize = 16;
 const KEY_WIDTH_MAX: usize = 44;
 /// How much more than the least the key gets before the last columns come.
 const KEY_SPARE_MAX: usize = 4;
-/// Cursor, selection and a proposal that waits.
+/// Cursor, selection, and what there is to know: a proposal that waits, an earlier reading, a newcomer, an old check.
 const MARKS: usize = 3;
 
 /// The columns that fit a width.
@@ -117,7 +117,16 @@ fn is_sorted_by(fact: Fact, column: Column) -> bool {
 pub fn row_line(model: &Model, row: &Row, columns: &Columns, is_cursor: bool) -> Line<'static> {
     let is_proposed = model.proposals.are_any() && model.proposals.on(&row.identity()).is_some();
     let mark = |is: bool, sign: &'static str| if is { sign } else { " " };
-    let marks = format!("{}{}{}", mark(is_cursor, ">"), mark(row.selected, "*"), mark(is_proposed, "P"));
+    let news = if is_proposed {
+        "P"
+    } else if model.is_from_before(row) {
+        "!"
+    } else if model.is_new(row) {
+        "N"
+    } else {
+        mark(model.is_check_old(row), "o")
+    };
+    let marks = format!("{}{}{news}", mark(is_cursor, ">"), mark(row.selected, "*"));
     let mut spans = vec![Span::styled(marks, model.theme.strong())];
     for (fact, _, width) in &columns.shown {
         let style = match fact {

@@ -1,7 +1,7 @@
 //! The two lines at the bottom: the notice (or the filter box), and the keys that do something here.
 
 use super::lines::joined;
-use crate::console::keymap::{Action, Binding, Place, footer_of};
+use crate::console::keymap::{Action, Bound, Place};
 use crate::console::model::{Dialog, FilterBox, Model, Notice, Screen, Tone};
 use crate::console::shown::{fit, line};
 use crate::console::words;
@@ -31,6 +31,13 @@ fn notice_line(model: &Model, width: u16) -> Line<'static> {
             let notice = Notice::alarm(format!("{}: {what}", source.name), do_next.clone());
             told(model, &notice, width)
         }
+        _ if model.scan.fresh > 0 => {
+            let told = format!(
+                "{} came since you last pressed a key; they are marked N.",
+                words::count(model.scan.fresh, "new finding")
+            );
+            Line::styled(fit(&told, usize::from(width)), model.theme.caution())
+        }
         _ => Line::default(),
     }
 }
@@ -50,14 +57,15 @@ fn told(model: &Model, notice: &Notice, width: u16) -> Line<'static> {
 
 fn footer_line(model: &Model, width: u16) -> Line<'static> {
     let suggested = suggested(model);
-    let mut bindings: Vec<&Binding> = footer_of(model.place()).collect();
+    let mut bindings: Vec<&Bound> =
+        model.setup.keys.footer_of(model.place()).filter(|bound| !bound.keys.is_empty()).collect();
     // What is advised stands first and is marked.
-    bindings.sort_by_key(|binding| Some(binding.action) != suggested);
+    bindings.sort_by_key(|bound| Some(bound.binding.action) != suggested);
     let mut parts: Vec<Span<'static>> = bindings
         .iter()
-        .filter_map(|binding| {
-            let told = format!("{} {}", binding.keys.first()?.spelled(), binding.label);
-            Some(if Some(binding.action) == suggested {
+        .filter_map(|bound| {
+            let told = format!("{} {}", bound.keys.first()?.spelled(), bound.binding.label);
+            Some(if Some(bound.binding.action) == suggested {
                 Span::styled(format!(">{told}<"), model.theme.strong())
             } else {
                 Span::raw(told)
@@ -65,7 +73,7 @@ fn footer_line(model: &Model, width: u16) -> Line<'static> {
         })
         .collect();
     // The way to all other keys must not fall off a narrow line.
-    if let Some(at) = bindings.iter().position(|binding| binding.action == Action::Help) {
+    if let Some(at) = bindings.iter().position(|bound| bound.binding.action == Action::Help) {
         let help = parts.remove(at);
         parts.insert(1.min(parts.len()), help);
     }
@@ -105,8 +113,8 @@ fn draw_filter(model: &Model, filter: &FilterBox, frame: &mut Frame<'_>, notice:
         Some(fault) => vec![Span::styled(format!("! {}", line(fault)), model.theme.alarm())],
         None => vec![shown],
     };
-    parts.extend(footer_of(Place::Filter).filter_map(|binding| {
-        Some(Span::raw(format!("{} {}", binding.keys.first()?.spelled(), binding.label)))
+    parts.extend(model.setup.keys.footer_of(Place::Filter).filter_map(|bound| {
+        Some(Span::raw(format!("{} {}", bound.keys.first()?.spelled(), bound.binding.label)))
     }));
     parts.push(Span::styled(
         "kind:invoice finding:stuck verdict:unknown advice:retry age>2h -word",

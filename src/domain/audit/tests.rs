@@ -112,6 +112,9 @@ fn a_chain_written_anew_as_a_whole_passes() {
 #[case("failed", Some(Event::Failed), true)]
 #[case("dry_run", Some(Event::DryRun), false)]
 #[case("unmasked", Some(Event::Unmasked), false)]
+#[case("opened", Some(Event::Opened), false)]
+#[case("noted", Some(Event::Noted), false)]
+#[case("closed", Some(Event::Closed), false)]
 #[case("Applied", None, false)]
 #[case("", None, false)]
 fn events_are_words(#[case] word: &str, #[case] event: Option<Event>, #[case] is_outcome: bool) {

@@ -1,9 +1,19 @@
 //! Reads a filter as it was typed.
 
+use super::nearest::nearest;
 use super::{Field, Order, Term, Test};
 use crate::domain::advice::Advice;
-use crate::domain::moment::parse_duration;
+use crate::domain::moment::{parse_duration, parse_moment};
+use crate::domain::text::clean_cut;
 use crate::domain::verdict::Verdict;
+use rust_decimal::Decimal;
+
+/// How much of a written word an error shows.
+const SHOWN_CHARS_MAX: usize = 40;
+/// The fields that are compared with a number or a span, after a sign such as `>`.
+const COMPARED: [&str; 3] = ["age", "attempts", "amount"];
+/// The fields that are a name and a value of their own kind.
+const OTHERS: [&str; 3] = ["currency", "since", "until"];
 
 /// Words at spaces; double quotes hold a word together.
 pub(super) fn split_words(typed: &str) -> Vec<String> {
@@ -35,27 +45,27 @@ pub(super) fn parse_term(word: &str) -> Result<Term, String> {
     match (negated, &test, word.split_once(':')) {
         (true, Test::Anywhere(_), Some((name, value))) if !name.is_empty() => Err(format!(
             "there is no field `{}`; to leave out a text with a colon, write `-key:{name}:{value}`",
-            crate::domain::text::clean_cut(name, 40)
+            clean_cut(name, SHOWN_CHARS_MAX)
         )),
         _ => Ok(Term { negated, test }),
     }
 }
 
 fn parse_test(word: &str) -> Result<Test, String> {
-    for name in ["age", "attempts"] {
-        let Some(rest) = word.strip_prefix(name).filter(|rest| rest.starts_with(['>', '<', '=', ':'])) else {
-            continue;
-        };
-        let (order, value) = parse_order(rest);
-        return if name == "age" {
-            Ok(Test::Age(order, parse_duration(value)?))
-        } else {
-            let count = value.parse().map_err(|_| format!("`{value}` is not a number of attempts"))?;
-            Ok(Test::Attempts(order, count))
-        };
+    for name in COMPARED {
+        let Some(rest) = word.strip_prefix(name).filter(|rest| rest.starts_with(SIGNS)) else { continue };
+        return parse_compared(name, rest);
+    }
+    if let Some((name, _)) = word.split_once(['>', '<', '=']) {
+        refuse_misspelt(name, word)?;
     }
     match word.split_once(':') {
-        Some((name, value)) if name.chars().all(|c| c.is_ascii_lowercase()) && !name.is_empty() => {
+        Some((name, value))
+            if name.chars().all(|c| c.is_ascii_lowercase() || c == '_') && !name.is_empty() =>
+        {
+            if OTHERS.contains(&name) {
+                return parse_other(name, value);
+            }
             match Field::NAMED.iter().find(|(known, _)| *known == name) {
                 Some((_, field)) if value.is_empty() => {
                     Err(format!("`{}:` needs a value", field_name(*field)))
@@ -65,10 +75,57 @@ fn parse_test(word: &str) -> Result<Test, String> {
                 }
                 Some((_, field)) => Ok(Test::Is(*field, values(&value.to_lowercase()))),
                 // Keys of the field look like `invoice:7:2026-05`: that is a text to look for, not a field.
-                None => Ok(Test::anywhere(word)),
+                None => refuse_misspelt(name, word).map(|()| Test::anywhere(word)),
             }
         }
         _ => Ok(Test::anywhere(word)),
+    }
+}
+
+/// The signs after a field that is compared.
+const SIGNS: [char; 4] = ['>', '<', '=', ':'];
+
+fn parse_compared(name: &str, rest: &str) -> Result<Test, String> {
+    let (order, value) = parse_order(rest);
+    let shown = clean_cut(value, SHOWN_CHARS_MAX);
+    match name {
+        "age" => Ok(Test::Age(order, parse_duration(value)?)),
+        "attempts" => {
+            let count = value.parse().map_err(|_| format!("`{shown}` is not a number of attempts"))?;
+            Ok(Test::Attempts(order, count))
+        }
+        _ => {
+            let amount: Decimal = value.parse().map_err(|_| {
+                format!("`{shown}` is not an amount; write it in the currency itself, such as amount>=99.90")
+            })?;
+            Ok(Test::Amount(order, amount))
+        }
+    }
+}
+
+fn parse_other(name: &str, value: &str) -> Result<Test, String> {
+    if value.is_empty() {
+        return Err(format!("`{name}:` needs a value"));
+    }
+    match name {
+        "currency" => Ok(Test::Currency(values(&value.to_ascii_uppercase()))),
+        "since" => Ok(Test::Since(parse_moment(value)?)),
+        _ => Ok(Test::Until(parse_moment(value)?)),
+    }
+}
+
+/// Refuses a word that begins like a field and is none: it would find nothing, which reads as "all is well".
+fn refuse_misspelt(name: &str, word: &str) -> Result<(), String> {
+    let known: Vec<&str> =
+        Field::NAMED.iter().map(|(known, _)| *known).chain(COMPARED).chain(OTHERS).collect();
+    match nearest(name, &known) {
+        None => Ok(()),
+        Some(meant) => {
+            let (name, word) = (clean_cut(name, SHOWN_CHARS_MAX), clean_cut(word, SHOWN_CHARS_MAX));
+            Err(format!(
+                "there is no field `{name}`: did you mean `{meant}`? To look for that text, write `key:{word}`"
+            ))
+        }
     }
 }
 
@@ -91,7 +148,12 @@ fn known_words(field: Field, value: &str) -> Result<String, String> {
     let unknown = value.split(',').find(|word| !known.iter().any(|other| other.eq_ignore_ascii_case(word)));
     match unknown {
         None => Ok(value.to_owned()),
-        Some(word) => Err(format!("`{}:{word}`: there are {}", field_name(field), known.join(", "))),
+        Some(word) => {
+            let meant =
+                nearest(word, &known).map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+            let (name, word) = (field_name(field), clean_cut(word, SHOWN_CHARS_MAX));
+            Err(format!("`{name}:{word}`: {meant}there are {}", known.join(", ")))
+        }
     }
 }
 

@@ -99,6 +99,8 @@ pub enum Rest<'a> {
     Settled(bool),
     /// These have to hold as well.
     Open(Open<'a>),
+    /// Money and times are asked for, which are kept in no quick form: the whole finding has to be looked at.
+    Whole,
 }
 
 /// What the words left open.
@@ -124,11 +126,25 @@ impl Filter {
                 None => open.push(term),
             }
         }
-        if open.is_empty() { Rest::Settled(true) } else { Rest::Open(Open(open)) }
+        if open.is_empty() {
+            Rest::Settled(true)
+        } else if open.iter().any(|term| term.test.needs_whole()) {
+            Rest::Whole
+        } else {
+            Rest::Open(Open(open))
+        }
     }
 }
 
 impl Test {
+    /// Whether it asks for what is kept in no quick form.
+    fn needs_whole(&self) -> bool {
+        match self {
+            Self::Amount(..) | Self::Currency(_) | Self::Since(_) | Self::Until(_) => true,
+            Self::Anywhere(_) | Self::Is(..) | Self::Age(..) | Self::Attempts(..) => false,
+        }
+    }
+
     /// Whether it holds; `None` where words alone do not settle it.
     fn holds_by_words(&self, facts: &Facts<'_>) -> Option<bool> {
         match self {
@@ -136,7 +152,12 @@ impl Test {
                 facts.words().iter().any(|word| super::contains(word, text)).then_some(true)
             }
             Self::Is(field, _) => field.is_word().then(|| self.holds(facts)),
-            Self::Age(..) | Self::Attempts(..) => None,
+            Self::Age(..)
+            | Self::Attempts(..)
+            | Self::Amount(..)
+            | Self::Currency(_)
+            | Self::Since(_)
+            | Self::Until(_) => None,
         }
     }
 
@@ -147,7 +168,12 @@ impl Test {
             Self::Is(field, values) => folded
                 .text_of(*field)
                 .is_some_and(|text| values.iter().any(|wanted| text.contains(wanted.as_str()))),
-            Self::Age(..) | Self::Attempts(..) => self.holds(numbers),
+            Self::Age(..)
+            | Self::Attempts(..)
+            | Self::Amount(..)
+            | Self::Currency(_)
+            | Self::Since(_)
+            | Self::Until(_) => self.holds(numbers),
         }
     }
 }

@@ -200,7 +200,9 @@ fn of_entry(entry: &Entry) -> Option<Happening> {
     let who = clean_cut(&entry.operator, TEXT_CHARS_MAX);
     let what = match event {
         Event::Checked => What::Checked(format!("{} ({who})", text("verdict").unwrap_or_default())),
-        Event::Listed | Event::DryRun | Event::Unmasked => return None,
+        Event::Listed | Event::DryRun | Event::Unmasked | Event::Opened | Event::Noted | Event::Closed => {
+            return None;
+        }
         Event::Proposed
         | Event::Withdrawn
         | Event::Lapsed

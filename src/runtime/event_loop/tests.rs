@@ -383,7 +383,7 @@ async fn the_programs_own_console_runs_at_any_size(#[case] width: u16, #[case] h
     let desk = world().desk();
     let setup = setup_of(&desk, Options::default(), screen.size().unwrap());
     let (model, first) = Model::start(setup);
-    let console = Whole { model, view: ViewState::default() };
+    let console = Whole { model, view: ViewState::default(), save_view: None };
     let (_events, mut events_in) = mpsc::unbounded_channel();
     let events_in = stream::poll_fn(move |context| events_in.poll_recv(context));
     let signals = Box::pin(stream::once(async {

@@ -19,7 +19,7 @@ struct Bench {
 impl Bench {
     fn on(desk: Arc<Desk>) -> Self {
         let (sender, messages) = mpsc::channel(256);
-        Self { tasks: Tasks::new(desk, sender), messages }
+        Self { tasks: Tasks::new(desk, sender, None), messages }
     }
 
     /// The next message.
@@ -280,6 +280,32 @@ async fn orders_go_one_after_the_other_and_stop_before_the_next() {
     // What was stopped stays stopped, and what comes later is not.
     bench.tasks.start(Task::Decide { run: 2, orders: vec![order("c", MarkDone)] });
     assert_eq!(bench.rest().await, ["decide 2: c applied", "decide 2: ended"]);
+}
+
+#[tokio::test]
+async fn a_series_waits_while_it_is_paused_and_stops_from_there() {
+    let world = World::with_stuck(&KEYS).happened("a", 1).happened("b", 1).happened("c", 1);
+    let mut bench = Bench::on(world.desk());
+    world.script.hold("source.apply");
+    let orders = ["a", "b", "c"].map(|key| order(key, MarkDone)).to_vec();
+    bench.tasks.start(Task::Decide { run: 1, orders });
+    world.script.begun("source.apply", 1).await;
+    bench.tasks.start(Task::PauseDeciding(true));
+    world.script.let_go("source.apply", 1);
+    // What had begun is carried to its outcome; the next is not looked at until it goes on.
+    assert_eq!(spell(&bench.next().await), "decide 1: a applied");
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(world.script.count("source.read b"), 0);
+    bench.tasks.start(Task::PauseDeciding(false));
+    world.script.begun("source.apply", 2).await;
+    bench.tasks.start(Task::PauseDeciding(true));
+    world.script.let_go("source.apply", 2);
+    assert_eq!(spell(&bench.next().await), "decide 1: b applied");
+    bench.tasks.start(Task::StopDeciding);
+    assert_eq!(bench.rest().await, ["decide 1: ended"], "a pause keeps nobody from stopping");
+    assert_eq!(world.script.count("source.read c"), 0);
 }
 
 #[tokio::test]

@@ -128,7 +128,12 @@ impl Checker {
                 }
                 Event::Applied | Event::Refused | Event::Failed => self.ended(sim, event, &entry, &body)?,
                 Event::Checked => check_answer(sim, &body, None)?,
-                Event::Listed | Event::DryRun | Event::Unmasked => {}
+                Event::Listed
+                | Event::DryRun
+                | Event::Unmasked
+                | Event::Opened
+                | Event::Noted
+                | Event::Closed => {}
             }
             told.push((event, body));
             self.seen.push(entry);
@@ -212,7 +217,10 @@ impl Checker {
                 | Event::Lapsed
                 | Event::Listed
                 | Event::DryRun
-                | Event::Unmasked,
+                | Event::Unmasked
+                | Event::Opened
+                | Event::Noted
+                | Event::Closed,
                 _,
             ) => true,
         };

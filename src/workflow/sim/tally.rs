@@ -167,7 +167,13 @@ pub(super) fn count_entry(tally: &mut Tally, event: Event, body: &serde_json::Va
             }
             tally.met("lapsed", kind_of(body, &LAPSED));
         }
-        Event::Checked | Event::Listed | Event::DryRun | Event::Unmasked => {}
+        Event::Checked
+        | Event::Listed
+        | Event::DryRun
+        | Event::Unmasked
+        | Event::Opened
+        | Event::Noted
+        | Event::Closed => {}
     }
 }
 

@@ -61,7 +61,7 @@ async fn play(preset: &str, index: &Path) {
     let preset = &catalogue.providers[preset];
     let is_head = match &preset.operations[&recorded.operation].how {
         unstuck::preset::provider::How::Ask(look) => look.request.method == Method::Head,
-        unstuck::preset::provider::How::Sql(_) | How::Unanswerable(_) => false,
+        unstuck::preset::provider::How::Sql(_) | unstuck::preset::provider::How::Unanswerable(_) => false,
     };
     let answers = recorded.answers.iter().map(|answer| {
         let document = answer.body.as_ref().map_or(Value::Null, |name| {

@@ -34,6 +34,31 @@ fn keys_are_taken_when_they_are_pressed_and_not_with_the_next_tick() {
     terminal.is_over(0);
 }
 
+/// From the counts to a filter by one letter, to groups, and the whole way back; then an action found by its name.
+#[test]
+fn triage_leads_from_the_counts_to_groups_and_back() {
+    let mut terminal = Terminal::demo((80, 24));
+    terminal.shows("38 findings");
+    terminal.press("C");
+    terminal.shows("38 of 38 checked");
+    terminal.press("t");
+    terminal.shows("Triage: 38 findings");
+    terminal.press("a");
+    terminal.shows("of 38, verdict:");
+    terminal.press("t");
+    terminal.shows("filter: verdict:");
+    terminal.press("z");
+    terminal.shows("Grouped by error");
+    terminal.press("[[");
+    terminal.shows("Findings  38, what hurts most first");
+    terminal.press(":");
+    terminal.shows("Palette");
+    terminal.press("audit\r");
+    terminal.shows("-- Audit");
+    terminal.press("\x03");
+    terminal.is_over(0);
+}
+
 #[test]
 fn pasted_text_is_text_and_nothing_in_it_is_a_key() {
     let mut terminal = Terminal::demo((80, 24));

@@ -147,7 +147,13 @@ fn passwords_databases_tables_and_rights() {
     let near = Desk::new(&format!("mysql://root@localhost/app?socket={}", socket.display()), "");
     assert_eq!(near.listed(), ALL);
 
+    // Whether it may write is told before anybody decides.
+    let (_, health, told) = server.desk().doctor("decisions");
+    assert_eq!(health, "good", "{told}");
     server.sql("REVOKE INSERT, UPDATE, DELETE ON app.jobs FROM ana@'127.0.0.1'");
+    let (_, health, told) = server.desk().doctor("decisions");
+    let refused = "this account may not UPDATE and DELETE: decisions will be refused";
+    assert_eq!((health.as_str(), told.as_str()), ("doubtful", refused));
     let ran = server.desk().run(DECIDE);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let lacking = server.told(

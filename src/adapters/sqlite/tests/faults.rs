@@ -119,7 +119,11 @@ async fn a_file_that_cannot_be_read(
     assert_eq!(told(&file, &fault), [what, do_next]);
     assert_eq!(fault.kind, kind);
     let health = file.preset("jobs").examine().await.iter().map(|line| line.health).max();
-    let expected = if kind == SourceFaultKind::Unreachable { Health::Unreachable } else { Health::Bad };
+    let expected = match kind {
+        SourceFaultKind::Unreachable => Health::Unreachable,
+        SourceFaultKind::Mismatch => Health::Misfit,
+        _ => Health::Bad,
+    };
     assert_eq!(health, Some(expected));
 }
 

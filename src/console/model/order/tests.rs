@@ -1,6 +1,7 @@
 //! The list against a plain sort and a plain filter, whatever happened to it before.
 
-use crate::console::model::findings::{Findings, Identity, Row};
+use crate::console::model::findings::{Findings, Identity, Listed, Row};
+use crate::console::model::groups::Grouping;
 use crate::console::model::names::compare_keys;
 use crate::console::model::sort::{Column, Sort, verdict_rank};
 use crate::console::sample;
@@ -38,6 +39,9 @@ enum Step {
     Sort(Sort),
     Filter(&'static str),
     Remove(usize),
+    Group(Grouping),
+    Fold,
+    Move(usize),
     Scan(Vec<(usize, Option<i64>)>),
 }
 
@@ -53,6 +57,9 @@ fn step() -> impl Strategy<Value = Step> {
         2 => sort,
         2 => select(FILTERS.to_vec()).prop_map(Step::Filter),
         1 => (0..FINDINGS).prop_map(Step::Remove),
+        1 => select(Grouping::ALL.to_vec()).prop_map(Step::Group),
+        1 => Just(Step::Fold),
+        1 => (0..FINDINGS).prop_map(Step::Move),
         1 => page.prop_map(Step::Scan),
     ]
 }
@@ -62,7 +69,10 @@ fn take(findings: &mut Findings, step: Step, run: &mut u64) {
         |page: Vec<(usize, Option<i64>)>| page.into_iter().map(|(n, minutes)| found(n, minutes)).collect();
     let identity = |number| Identity::of(&found(number, None).finding.item);
     match step {
-        Step::Page(page) => findings.merge(*run, pages(page)),
+        Step::Page(page) => drop(findings.merge(*run, pages(page))),
+        Step::Group(grouping) => findings.set_grouping(grouping),
+        Step::Fold => findings.toggle_folds(),
+        Step::Move(line) => findings.move_to(line),
         Step::Check(number, verdict) => {
             let checked = Arc::new(sample::checked(&found(number, None), verdict));
             findings.change(&identity(number), |row| row.checked = Some(checked));
@@ -89,9 +99,10 @@ fn plain_order(sort: Sort, a: &Row, b: &Row) -> Ordering {
         (a, b) => a.is_some().cmp(&b.is_some()),
     };
     let by_verdict = || verdict_rank(a.verdict()).cmp(&verdict_rank(b.verdict()));
+    let by_weight = || b.plight().weight().cmp(&a.plight().weight());
     let advice = |row: &Row| row.checked.as_ref().map(|checked| checked.advice());
     let by_column = match sort.column {
-        Column::Worst => by_verdict().then_with(by_age),
+        Column::Worst => by_weight().then_with(by_age),
         Column::Age => by_age(),
         Column::Key => by_name(),
         Column::Source => a_item.source.cmp(&b_item.source),
@@ -102,7 +113,24 @@ fn plain_order(sort: Sort, a: &Row, b: &Row) -> Ordering {
         Column::Attempts => b_item.attempts.cmp(&a_item.attempts),
     };
     let turned = if sort.reversed { by_column.reverse() } else { by_column };
-    turned.then_with(by_verdict).then_with(by_age).then_with(by_name)
+    turned.then_with(by_weight).then_with(by_age).then_with(by_name)
+}
+
+/// Each line shows something, each group stands once, and an unfolded one has exactly its rows below it.
+fn is_laid_out(findings: &Findings) -> Result<(), TestCaseError> {
+    let lines: Vec<Listed<'_>> = findings.window(0, usize::MAX).collect();
+    prop_assert_eq!(lines.len(), findings.lines_len());
+    let groups = &findings.groups().list;
+    let rows = lines.iter().filter(|line| matches!(line, Listed::Row(_))).count();
+    let open: usize = groups.iter().filter(|group| group.is_open).map(|group| group.rows.len()).sum();
+    if findings.grouping() == Grouping::None {
+        prop_assert_eq!(rows, findings.shown_len());
+    } else {
+        prop_assert_eq!((rows, lines.len() - rows), (open, groups.len()));
+        prop_assert_eq!(groups.iter().map(|group| group.rows.len()).sum::<usize>(), findings.shown_len());
+    }
+    prop_assert!(lines.is_empty() || findings.cursor() < lines.len());
+    Ok(())
 }
 
 fn plain_passes(filter: &Filter, row: &Row) -> bool {
@@ -123,6 +151,8 @@ proptest! {
             // What was not placed since a check keeps its line until it is: placed, all is as a plain sort has it.
             let mut settled = findings.clone();
             settled.settle_order();
+            is_laid_out(&settled)?;
+            settled.set_grouping(Grouping::None);
             let filter = Filter::parse(settled.typed()).unwrap();
             let mut plain: Vec<&Row> = settled.all().filter(|row| plain_passes(&filter, row)).collect();
             plain.sort_by(|a, b| plain_order(settled.sort(), a, b));
