@@ -194,7 +194,11 @@ impl Sql<'_> {
         if wanted.every_item {
             return "1 = 1".to_owned();
         }
-        self.candidates(now - wanted.running_older_than + PREFILTER_SLACK, now)
+        let candidates = self.candidates(now - wanted.running_older_than + PREFILTER_SLACK, now);
+        match &self.mapping.unfinished {
+            Some(unfinished) => format!("({}) AND ({candidates})", self.filled(unfinished)),
+            None => candidates,
+        }
     }
 
     /// Rows that may be findings. Each rule stands on its own so that an index on the status can be used.

@@ -74,6 +74,9 @@ pub struct Mapping {
     pub tried_once: bool,
     /// Whether a running row's last change is the moment it was taken: then it tells when the attempt began.
     pub updated_when_taken: bool,
+    /// A SQL condition that holds for every row that may be a finding, so that an index keeps the others from being read;
+    /// `None` where the states' own rules do.
+    pub unfinished: Option<String>,
     /// The columns with a sentence on a row for whoever looks at its finding. What they say is of another row or another
     /// table, so it may change without the row.
     pub notes: Vec<String>,

@@ -286,3 +286,31 @@ fn case_51_what_a_stuck_item_keeps_waiting_is_counted_and_settling_it_is_one_dec
         .first("SELECT count(*) FROM graphile_worker._private_job_queues WHERE id = 1 AND locked_at IS NULL");
     assert_eq!(free, "1", "its queue goes on");
 }
+
+/// How many rows of a table were read so far; the server counts them when a session ends.
+fn rows_read(database: &Database, table: &str) -> i64 {
+    let sql = format!(
+        "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = '{table}'"
+    );
+    let mut told: Vec<i64> = Vec::new();
+    // Until it has said the same for a while.
+    while told.len() < 8 || told[told.len() - 8..].iter().any(|count| Some(count) != told.last()) {
+        told.push(database.first(&sql).parse().unwrap());
+        std::thread::sleep(std::time::Duration::from_millis(250));
+    }
+    told[told.len() - 1]
+}
+
+#[test]
+fn case_39_and_62_finished_jobs_are_not_read() {
+    let more = "CREATE INDEX index_solid_queue_jobs_on_finished_at ON solid_queue_jobs (finished_at);
+        INSERT INTO solid_queue_jobs (id, queue_name, class_name, arguments, finished_at, created_at, updated_at)
+        SELECT i, 'default', 'ChargeJob', '{}', now(), now(), now() FROM generate_series(1001, 21000) AS i;
+        ANALYZE solid_queue_jobs";
+    let Some(database) = system(Engine::Postgres, "solid_queue.postgres.sql", more) else { return };
+    let before = rows_read(&database, "solid_queue_jobs");
+    let lines = listed(&database);
+    assert_eq!(keys(&lines), BTreeSet::from(["1", "6", "10", "2", "7", "9", "11"]));
+    let read = rows_read(&database, "solid_queue_jobs") - before;
+    assert!((1..1_000).contains(&read), "{read} rows were read");
+}
