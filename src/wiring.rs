@@ -5,7 +5,7 @@ use crate::adapters::logs::FileLogs;
 use crate::adapters::mysql::{self, MysqlEffects, MysqlSource};
 use crate::adapters::postgres::{self, PostgresEffects, PostgresSource};
 use crate::adapters::receipts::FileReceipts;
-use crate::adapters::record::{Seals, SqliteRecord};
+use crate::adapters::record::{PostgresRecord, Seals, SqliteRecord};
 use crate::adapters::sql::Address;
 use crate::adapters::sql::effects::{EffectsDatabase, SharedDatabase, SqlProvider};
 use crate::adapters::sqlite::{self, SqliteEffects, SqliteSource};
@@ -254,15 +254,34 @@ pub fn clock() -> Arc<dyn Clock> {
 }
 
 fn record(settings: &Settings, options: &Options) -> Result<Arc<dyn Record>, RecordFault> {
-    match options.audit {
-        AuditUse::Read => Ok(Arc::new(SqliteRecord::open_to_read(&settings.audit)?)),
-        AuditUse::Write => Ok(Arc::new(SqliteRecord::open(&settings.audit)?.signed(seals(settings)))),
-    }
+    let server = match &settings.audit {
+        Database::Server(server) => server,
+        Database::File(path) => {
+            return match options.audit {
+                AuditUse::Read => Ok(Arc::new(SqliteRecord::open_to_read(path)?)),
+                AuditUse::Write => Ok(Arc::new(SqliteRecord::open(path)?.signed(seals(settings)))),
+            };
+        }
+    };
+    let address = address(server, &(Arc::new(system::environment) as Environment));
+    Ok(Arc::new(match options.audit {
+        AuditUse::Read => PostgresRecord::to_read(address),
+        AuditUse::Write => PostgresRecord::signed(address, seals(settings)),
+    }))
+}
+
+/// The audit in a database, to be made, verified or exported.
+pub fn record_on(server: &Server) -> PostgresRecord {
+    PostgresRecord::new(address(server, &(Arc::new(system::environment) as Environment)))
 }
 
 /// Where the audit's checkpoints and their key are.
 pub fn seals(settings: &Settings) -> Seals {
-    Seals::of(&settings.audit, settings.audit_key.clone(), settings.audit_checkpoints.clone())
+    let (key, checkpoints) = (settings.audit_key.clone(), settings.audit_checkpoints.clone());
+    match &settings.audit {
+        Database::File(path) => Seals::of(path, key, checkpoints),
+        Database::Server(server) => Seals::of_server(&server.shown, key, checkpoints),
+    }
 }
 
 /// One place that escalations go to; `section` is where the configuration says it.

@@ -47,7 +47,7 @@ pub struct Common {
     /// A deploy, restart or network incident, such as "2026-11-30T12:00:00Z deploy v1.42". May be given several times.
     #[arg(long = "mark", global = true, value_name = "TIME TEXT", value_parser = mark)]
     pub marks: Vec<Mark>,
-    /// The audit file, instead of the configuration's or the platform's.
+    /// The audit file, instead of the configuration's or the platform's; or <postgres://USER@HOST/DATABASE>.
     #[arg(long, global = true, value_name = "FILE")]
     pub audit_file: Option<PathBuf>,
 }
@@ -74,8 +74,12 @@ pub enum Command {
     )]
     Check(Check),
     /// Everything that is known of one item: its timeline, and the six questions of an incident.
+    #[command(
+        after_help = "Examples:\n  unstuck show invoice:7 --source jobs\n  unstuck show invoice:7 --check --json"
+    )]
     Show(Show),
     /// What happened more than once, with everything that a refund needs.
+    #[command(after_help = "Examples:\n  unstuck duplicates\n  unstuck duplicates --csv > refunds.csv")]
     Duplicates(Duplicates),
     /// Match what the providers did over a window with what the jobs say, both ways.
     #[command(
@@ -366,6 +370,11 @@ pub struct Audit {
 /// What to do with the audit.
 #[derive(Debug, Subcommand)]
 pub enum AuditAction {
+    /// Make an audit for many operators in a PostgreSQL database. Nothing else ever makes one.
+    #[command(
+        after_help = "Examples:\n  unstuck audit init --grant on_call --dry-run\n  unstuck audit init --grant on_call"
+    )]
+    Init(AuditInit),
     /// The latest entries.
     #[command(after_help = "Examples:\n  unstuck audit list --key invoice:7 --limit 20")]
     List {
@@ -396,15 +405,26 @@ pub enum AuditAction {
     },
 }
 
+/// `audit init`
+#[derive(Debug, Args)]
+pub struct AuditInit {
+    /// Let this role look and add, and nothing else. May be given several times, also when the audit is there already.
+    #[arg(long, value_name = "ROLE")]
+    pub grant: Vec<String>,
+    /// Show the statements and run none.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
 /// `audit verify`
 #[derive(Debug, Args)]
 pub struct Verify {
     /// Checkpoints that were kept elsewhere, or an export. May be given several times.
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Vec<PathBuf>,
-    /// A copy of the public key, instead of this machine's.
+    /// A copy of a public key, instead of this machine's. May be given several times: many operators may sign one audit.
     #[arg(long, value_name = "FILE")]
-    pub key: Option<PathBuf>,
+    pub key: Vec<PathBuf>,
     /// Verify an export (JSON Lines) instead of the audit.
     #[arg(long, value_name = "FILE", conflicts_with = "audit_file")]
     pub export: Option<PathBuf>,

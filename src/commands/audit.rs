@@ -1,6 +1,6 @@
 //! `unstuck audit`: the record.
 
-use super::arguments::{Audit, AuditAction, Common, ExportFormat, Verify};
+use super::arguments::{Audit, AuditAction, AuditInit, Common, ExportFormat, Verify};
 use super::failure::{Exit, Failure};
 use super::session;
 use crate::adapters::record::export::{export_checkpoints, export_csv, export_json_lines};
@@ -9,13 +9,14 @@ use crate::adapters::record::verify::export::verify_export;
 use crate::adapters::record::verify::signed::{Against, Bytes};
 use crate::adapters::record::verify::{Verified, verify};
 use crate::adapters::record::{Seals, SqliteRecord};
+use crate::config::Database;
 use crate::domain::audit::Entry;
 use crate::domain::checkpoint::entries_in_words;
 use crate::domain::signing::PublicKey;
 use crate::domain::text::{clean, clean_cut};
 use crate::output::{json, say};
 use crate::ports::record::Record;
-use crate::wiring::seals;
+use crate::wiring::{record_on, seals};
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -23,30 +24,61 @@ use std::path::{Path, PathBuf};
 /// Lists, verifies or exports.
 pub(super) async fn run(common: &Common, arguments: &Audit) -> Result<Exit, Failure> {
     let result = match &arguments.action {
+        AuditAction::Init(arguments) => make(&places(common).await?.audit, arguments).await,
         AuditAction::List { key, limit, json } => {
             list(&places(common).await?.audit, key.as_deref(), *limit, *json).await
         }
         AuditAction::Verify(arguments) => verify_file(common, arguments).await,
         AuditAction::Key => print_key(&places(common).await?),
-        AuditAction::Export { format } => export_file(&places(common).await?, *format),
+        AuditAction::Export { format } => export_audit(&places(common).await?, *format).await,
     };
     session::end(result)
 }
 
 /// Where the audit is, and what belongs to it.
 struct Places {
-    audit: PathBuf,
+    audit: Database,
     seals: Seals,
+    /// Files with the public keys that the configuration names.
+    public_keys: Vec<PathBuf>,
 }
 
 /// The places that the configuration names; without one, those that `--db` uses.
 async fn places(common: &Common) -> Result<Places, Failure> {
     let settings = session::audit_settings(common).await?;
-    Ok(Places { seals: seals(&settings), audit: settings.audit })
+    let public_keys = settings.audit_public_keys.clone();
+    Ok(Places { seals: seals(&settings), audit: settings.audit, public_keys })
 }
 
-async fn list(path: &Path, key: Option<&str>, limit: usize, as_json: bool) -> Result<Exit, Failure> {
-    let record = SqliteRecord::open_to_read(path)?;
+/// Makes an audit in a database, or shows how.
+async fn make(audit: &Database, arguments: &AuditInit) -> Result<Exit, Failure> {
+    let Database::Server(server) = audit else {
+        return Err(Failure::usage(
+            "the audit is a file, which needs no making",
+            "Name a database: `database = \"postgres://USER@HOST/DATABASE\"` in the configuration's `[audit]`, or --audit-file.",
+        ));
+    };
+    let record = record_on(server);
+    if arguments.dry_run {
+        for statement in record.statements(&arguments.grant)? {
+            say::line(format_args!("{statement};"))?;
+        }
+        return Ok(Exit::Fine);
+    }
+    let done = match (record.make(&arguments.grant).await?, arguments.grant.is_empty()) {
+        (true, _) => "made",
+        (false, false) => "there already, and may be used as asked",
+        (false, true) => "there already",
+    };
+    say::line(format_args!("audit {}: {done}", clean(&server.shown)))?;
+    Ok(Exit::Fine)
+}
+
+async fn list(audit: &Database, key: Option<&str>, limit: usize, as_json: bool) -> Result<Exit, Failure> {
+    let record: Box<dyn Record> = match audit {
+        Database::File(path) => Box::new(SqliteRecord::open_to_read(path)?),
+        Database::Server(server) => Box::new(record_on(server)),
+    };
     let mut out = BufWriter::new(std::io::stdout());
     let mut before = None;
     let mut shown = 0;
@@ -113,20 +145,32 @@ fn entry_row(entry: &Entry) -> String {
 }
 
 async fn verify_file(common: &Common, arguments: &Verify) -> Result<Exit, Failure> {
-    let key = arguments.key.as_deref().map(public_key).transpose()?;
+    let given = public_keys(&arguments.key)?;
     let copies = arguments.checkpoint.clone();
     if let Some(export) = &arguments.export {
         // An auditor has neither configuration nor key; whoever wrote the export has both.
-        let key = match key {
-            Some(key) => Some(key),
-            None => places(common).await.ok().and_then(|places| own_key(&places.seals).ok()),
+        let keys = match places(common).await {
+            Ok(places) if given.is_empty() => {
+                let own = own_key(&places.seals).into_iter();
+                own.chain(public_keys(&places.public_keys)?).collect()
+            }
+            Ok(_) | Err(_) => given,
         };
-        let against = Against { key, copies, ..Against::default() };
+        let against = Against { keys, copies, ..Against::default() };
         return tell(export, &verify_export(export, &against)?);
     }
-    let Places { audit, seals } = places(common).await?;
-    let against = Against::of(&audit, &seals, key, copies)?;
-    tell(&audit, &verify(&audit, &against)?)
+    let Places { audit, seals, public_keys: known } = places(common).await?;
+    match &audit {
+        Database::File(path) => {
+            let against = Against::of(path, &seals, given, copies)?;
+            tell(path, &verify(path, &against)?)
+        }
+        Database::Server(server) => {
+            let record = record_on(server);
+            let against = Against::of_many(record.shown(), &seals, &given, &public_keys(&known)?, copies)?;
+            tell(record.shown(), &record.verify(&against).await?)
+        }
+    }
 }
 
 fn tell(path: &Path, verified: &Verified) -> Result<Exit, Failure> {
@@ -168,17 +212,26 @@ fn signatures_in_words(verified: &Verified) -> String {
         1 => "1 checkpoint fits, it is".to_owned(),
         count => format!("{count} checkpoints fit, the last"),
     };
-    format!("{fit} of {} for {}, {after}{bytes}", last.at, entries_in_words(last.entries))
+    let others = match signatures.others {
+        0 => String::new(),
+        1 => "; what 1 other key signed counts for nothing here: name it with --key".to_owned(),
+        count => format!("; what {count} other keys signed counts for nothing here: name them with --key"),
+    };
+    format!("{fit} of {} for {}, {after}{bytes}{others}", last.at, entries_in_words(last.entries))
 }
 
-fn public_key(file: &Path) -> Result<PublicKey, Failure> {
-    key::read_public(file).map_err(|why| {
-        Failure::new(
-            Exit::Unreachable,
-            format!("the key {} {why}", file.display()),
-            "Name the file that `unstuck audit key` was written to.",
-        )
-    })
+fn public_keys(files: &[PathBuf]) -> Result<Vec<PublicKey>, Failure> {
+    let mut keys = Vec::new();
+    for file in files {
+        keys.extend(key::read_public(file).map_err(|why| {
+            Failure::new(
+                Exit::Unreachable,
+                format!("the key {} {why}", file.display()),
+                "Name the file that `unstuck audit key` was written to.",
+            )
+        })?);
+    }
+    Ok(keys)
 }
 
 /// This machine's key, its public half.
@@ -208,13 +261,18 @@ fn print_key(places: &Places) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-fn export_file(places: &Places, format: ExportFormat) -> Result<Exit, Failure> {
-    let path = &places.audit;
+async fn export_audit(places: &Places, format: ExportFormat) -> Result<Exit, Failure> {
     let mut out = Heard { out: BufWriter::new(std::io::stdout()), gone: false };
-    let exported = match format {
-        ExportFormat::Json => export_json_lines(path, &mut out)
+    let exported = match (&places.audit, format) {
+        (Database::File(path), ExportFormat::Json) => export_json_lines(path, &mut out)
             .and_then(|entries| export_checkpoints(path, &places.seals.checkpoints, entries, &mut out)),
-        ExportFormat::Csv => export_csv(path, &mut out).map(|_| ()),
+        (Database::File(path), ExportFormat::Csv) => export_csv(path, &mut out).map(|_| ()),
+        (Database::Server(server), ExportFormat::Json) => {
+            record_on(server).export_json_lines(&mut out).await.map(|_| ())
+        }
+        (Database::Server(server), ExportFormat::Csv) => {
+            record_on(server).export_csv(&mut out).await.map(|_| ())
+        }
     };
     match exported {
         Err(_) if out.gone => Ok(Exit::Fine),

@@ -5,6 +5,7 @@ use super::decide::reason_of;
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
 use super::tell;
+use crate::config::Database;
 use crate::domain::decision::Reason;
 use crate::domain::moment::stamp;
 use crate::domain::proposal::Proposal;
@@ -24,7 +25,7 @@ const NAME_CHARS_MAX: usize = 60;
 pub(super) async fn list(common: &Common, arguments: &Proposals) -> Result<Exit, Failure> {
     let settings = session::settings(common).await?;
     // Where nothing was ever recorded, nothing waits.
-    if !settings.audit.exists() {
+    if matches!(&settings.audit, Database::File(path) if !path.exists()) {
         return print_all(&[], arguments);
     }
     session::at_desk(common, &settings, AuditUse::Read, async |desk| {

@@ -34,7 +34,7 @@ async fn write(desk: &Desk, settings: &Settings, arguments: &ReportArguments) ->
         report: &report,
         written_at: stamp(desk.clock.now()),
         written_by: &desk.operator.name,
-        audit: settings.audit.display().to_string(),
+        audit: settings.audit.shown(),
         waiting_now: waiting(desk).await?.iter().map(WaitingNow::of).collect(),
         now: now(desk, &mut troubles).await,
     };

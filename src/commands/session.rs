@@ -7,12 +7,13 @@ use crate::config::{ConfigFault, Database, Settings};
 use crate::domain::filter::Filter;
 use crate::output::say;
 use crate::ports::source::Source;
+use crate::preset::source::Engine;
 use crate::runtime::interrupt;
 use crate::wiring;
 pub(super) use crate::wiring::AuditUse;
 use crate::workflow::Desk;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +40,7 @@ pub(super) async fn settings(common: &Common) -> Result<Settings, Failure> {
         load::load(&file, audit().unwrap_or_else(|_| PathBuf::from("audit.db")))?
     };
     if let Some(audit) = &common.audit_file {
-        settings.audit.clone_from(audit);
+        settings.audit = named_audit(audit)?;
     }
     Ok(settings)
 }
@@ -64,11 +65,27 @@ pub(super) async fn settings_or_audit(common: &Common) -> Result<Settings, Failu
 
 fn without_sources(common: &Common) -> Result<Settings, Failure> {
     let folders = Folders::of_platform();
-    let Some(named) = &common.audit_file else { return Ok(load::audit_alone(folders?.audit_file())?) };
+    let Some(named) = &common.audit_file else {
+        return Ok(load::audit_alone(Database::File(folders?.audit_file()))?);
+    };
     // An audit that is named needs no home folder. Its key is where it is by default, whatever the audit's own place.
-    let mut settings = load::audit_alone(named.clone())?;
+    let mut settings = load::audit_alone(named_audit(named)?)?;
     settings.audit_key = folders.ok().and_then(|folders| load::key_of(&folders.audit_file()));
     Ok(settings)
+}
+
+/// The audit that `--audit-file` names: a file, or a database's address.
+pub(super) fn named_audit(named: &Path) -> Result<Database, Failure> {
+    match named.to_str().filter(|text| text.contains("://")) {
+        None => Ok(Database::File(named.to_owned())),
+        Some(address) => match Database::parse(address)? {
+            Database::Server(server) if server.engine == Engine::Mysql => Err(Failure::usage(
+                "only PostgreSQL keeps an audit for many operators",
+                "Name postgres://USER@HOST/DATABASE, or a file.",
+            )),
+            audit => Ok(audit),
+        },
+    }
 }
 
 fn no_folder(fault: &std::io::Error) -> Failure {

@@ -3,6 +3,7 @@
 mod escalation;
 mod receipts;
 
+use super::database::Server;
 use super::effects_database::effects_database;
 use super::file::{
     AuditFile, ConfigFile, EscalationEntry, KindEntry, OperationEntry, ProviderEntry, SourceEntry,
@@ -16,7 +17,7 @@ use crate::domain::money::Unit;
 use crate::domain::policy::{Approvals, CheckName, Policy};
 use crate::preset::catalogue::Catalogue;
 use crate::preset::provider::{Lookback, OperationSettings, ProviderPreset, ProviderSettings, SecretPlace};
-use crate::preset::source::SourcePreset;
+use crate::preset::source::{Engine, SourcePreset};
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -57,7 +58,12 @@ pub(super) fn check(
         approvals_from_same_login: file.approvals_from_same_login.unwrap_or(false),
         audit_key: named(|audit| audit.key.as_ref()).or_else(|| key_of(&audit)),
         audit_checkpoints: named(|audit| audit.checkpoints.as_ref()),
-        audit: named(|audit| Some(&audit.path)).unwrap_or(audit),
+        audit_public_keys: file
+            .audit
+            .iter()
+            .flat_map(|audit| audit.public_keys.iter().map(|path| folder.join(path)))
+            .collect(),
+        audit: audit_place(file.audit.as_ref(), folder)?.unwrap_or(Database::File(audit)),
         receipts: receipts::ours(file, folder)?,
         logs: receipts::logs(file, folder)?,
         marks: receipts::marks(file, folder),
@@ -102,6 +108,39 @@ fn console(file: &ConfigFile) -> Result<ConsoleSettings, ConfigFault> {
         ));
     }
     Ok(ConsoleSettings { refresh, keys: file.keys.clone(), views: file.views.clone() })
+}
+
+/// Where the audit is; `None` leaves it to the platform.
+fn audit_place(entry: Option<&AuditFile>, folder: &Path) -> Result<Option<Database>, ConfigFault> {
+    let Some(entry) = entry else { return Ok(None) };
+    let fault = |what: &str, do_next: &str| Err(ConfigFault::new(format!("audit: {what}"), do_next));
+    let place = secret(entry.secret_env.as_deref(), entry.secret_file.as_deref(), folder)
+        .map_err(|what| ConfigFault::new(format!("audit: {what}"), "Keep one of the two."))?;
+    let url = match (&entry.path, &entry.database) {
+        (Some(_), Some(_)) => {
+            return fault(
+                "`path` and `database` exclude each other",
+                "Keep one: a file, or a database for many.",
+            );
+        }
+        (_, None) if place.is_some() => {
+            return fault("a file takes no password", "Take `secret_env` and `secret_file` out.");
+        }
+        (path, None) => return Ok(path.as_ref().map(|path| Database::File(folder.join(path)))),
+        (None, Some(url)) => url,
+    };
+    match Database::parse(url)
+        .map_err(|told| ConfigFault::new(format!("audit: {}", told.what), told.do_next))?
+    {
+        Database::Server(server) if server.engine == Engine::Postgres => {
+            Ok(Some(Database::Server(Server { secret: place, ..server })))
+        }
+        Database::File(_) => fault("`database` names a file", "Write path = \"audit.db\" for a file."),
+        Database::Server(_) => fault(
+            "only PostgreSQL keeps an audit for many operators",
+            "Write database = \"postgres://USER@HOST/DATABASE\", or path = \"audit.db\" for a file.",
+        ),
+    }
 }
 
 fn operator(file: &ConfigFile) -> Result<Option<String>, ConfigFault> {

@@ -76,10 +76,19 @@ pub struct ViewEntry {
 #[serde(deny_unknown_fields)]
 pub struct AuditFile {
     /// The file.
-    pub path: String,
+    pub path: Option<String>,
+    /// A PostgreSQL database instead, for many operators: `postgres://USER@HOST/DATABASE`.
+    pub database: Option<String>,
+    /// The environment variable with the database's password.
+    pub secret_env: Option<String>,
+    /// The file with that password.
+    pub secret_file: Option<String>,
+    /// Files with the public keys of the operators who sign, for `audit verify`.
+    #[serde(default)]
+    pub public_keys: Vec<String>,
     /// The file with the key that signs checkpoints; made where it is not there.
     pub key: Option<String>,
-    /// The file of checkpoints; beside the audit where it is not said.
+    /// The file of checkpoints; beside the audit where it is not said, or beside the key where that is a database.
     pub checkpoints: Option<String>,
 }
 

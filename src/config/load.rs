@@ -191,7 +191,7 @@ pub fn detect(looked: Vec<Looked>, folder: &Path, audit: PathBuf) -> Result<Sett
         return Err(unread.remove(0));
     }
     make_names_differ(&mut sources);
-    Ok(without_configuration(sources, unread, catalogue, audit))
+    Ok(without_configuration(sources, unread, catalogue, Database::File(audit)))
 }
 
 /// Settings that read some databases through one preset, whatever else is in them. Nothing is put on record.
@@ -207,14 +207,14 @@ pub fn trial(looked: Vec<Looked>, preset: &SourcePreset) -> Result<Settings, Con
     make_names_differ(&mut sources);
     let catalogue = Catalogue::new(&[])
         .map_err(|fault| ConfigFault::new(fault.to_string(), "Report this: a built-in preset is wrong."))?;
-    Ok(without_configuration(sources, Vec::new(), catalogue, PathBuf::new()))
+    Ok(without_configuration(sources, Vec::new(), catalogue, Database::File(PathBuf::new())))
 }
 
 /// Settings without a configuration and without a source: for whoever only reads or adds to the audit.
 ///
 /// # Errors
 /// A built-in preset that is wrong, which is an error of the program.
-pub fn audit_alone(audit: PathBuf) -> Result<Settings, ConfigFault> {
+pub fn audit_alone(audit: Database) -> Result<Settings, ConfigFault> {
     let catalogue = Catalogue::new(&[])
         .map_err(|fault| ConfigFault::new(fault.to_string(), "Report this: a built-in preset is wrong."))?;
     Ok(without_configuration(Vec::new(), Vec::new(), catalogue, audit))
@@ -224,15 +224,19 @@ fn without_configuration(
     sources: Vec<SourceSettings>,
     unread: Vec<ConfigFault>,
     catalogue: Catalogue,
-    audit: PathBuf,
+    audit: Database,
 ) -> Settings {
     Settings {
         console: ConsoleSettings::default(),
         operator: None,
-        audit_key: key_of(&audit),
+        audit_key: match &audit {
+            Database::File(path) => key_of(path),
+            Database::Server(_) => None,
+        },
         audit_checkpoints: None,
         approvals_from_same_login: false,
         audit,
+        audit_public_keys: Vec::new(),
         receipts: None,
         logs: Vec::new(),
         marks: Vec::new(),

@@ -21,11 +21,13 @@ pub struct Settings {
     pub operator: Option<String>,
     /// Whether a second person may approve from the proposer's own account.
     pub approvals_from_same_login: bool,
-    /// Where the audit is.
-    pub audit: PathBuf,
+    /// Where the audit is: a file, or a database for many operators.
+    pub audit: Database,
+    /// Files with the public keys of those who sign it, beside this machine's own.
+    pub audit_public_keys: Vec<PathBuf>,
     /// The file with the key that signs checkpoints; `None` where nobody says and there is no home folder.
     pub audit_key: Option<PathBuf>,
-    /// The file of checkpoints; `None` puts them beside the audit.
+    /// The file of checkpoints; `None` puts them beside the audit, or beside the key where the audit is a database.
     pub audit_checkpoints: Option<PathBuf>,
     /// Where receipts go; `None` for nowhere.
     pub receipts: Option<PathBuf>,

@@ -32,6 +32,8 @@ pub struct Present<'a> {
 pub struct Approver {
     /// Who.
     pub operator: Operator,
+    /// The login that the audit's database lets them in by; `None` where the audit is a file.
+    pub recorded_by: Option<Arc<str>>,
     /// Why: the approver's own words.
     pub reason: Reason,
     /// Whether the approver insists against the advice.
@@ -55,17 +57,28 @@ pub struct Approval {
 
 /// Whether somebody may look at a proposal to approve it, before anything is read or asked.
 ///
+/// A name is what somebody says, an account what their own machine says. Where the audit's database has logins, these are
+/// the strong check: no configuration makes one login two persons.
+///
 /// # Errors
 /// [`WhyNot`] about the record, the time or the person.
 pub fn may_take_up(
     proposal: &Proposal,
     operator: &Operator,
+    recorded_by: Option<&str>,
     now: DateTime<Utc>,
     rules: ApprovalRules,
 ) -> Result<(), WhyNot> {
     proposal.closed_or_overdue(now)?;
     if is_same_name(&proposal.proposer, operator) {
         return Err(WhyNot::OwnProposal { name: proposal.proposer.name.to_string() });
+    }
+    match (proposal.recorded_by.as_deref(), recorded_by) {
+        (Some(theirs), Some(ours)) if theirs == ours => {
+            return Err(WhyNot::SameDatabaseLogin { login: ours.to_owned() });
+        }
+        (Some(_), None) | (None, Some(_)) => return Err(WhyNot::NoDatabaseLogin),
+        (Some(_), Some(_)) | (None, None) => {}
     }
     match login_of(operator, &proposal.proposer) {
         Logins::Differ => Ok(()),
@@ -85,7 +98,7 @@ pub fn may_approve(
     present: &Present<'_>,
     rules: ApprovalRules,
 ) -> Result<Approval, WhyNot> {
-    may_take_up(proposal, &approver.operator, present.now, rules)?;
+    may_take_up(proposal, &approver.operator, approver.recorded_by.as_deref(), present.now, rules)?;
     proposal.stands(present)?;
     if proposal.insists && !approver.insists {
         return Err(WhyNot::NotInsisting);
@@ -220,6 +233,13 @@ pub enum WhyNot {
     },
     /// The account of one of them is not told.
     NoLogin,
+    /// The audit's database let both in by one login.
+    SameDatabaseLogin {
+        /// That login.
+        login: String,
+    },
+    /// Only one of them is known to a database.
+    NoDatabaseLogin,
     /// The clock stands before the moment of the proposal.
     ClockBehind {
         /// That moment.
@@ -260,6 +280,8 @@ impl WhyNot {
             | Self::OwnProposal { .. }
             | Self::SameLogin { .. }
             | Self::NoLogin
+            | Self::SameDatabaseLogin { .. }
+            | Self::NoDatabaseLogin
             | Self::ClockBehind { .. }
             | Self::NoAnswer { .. }
             | Self::OtherStatements
@@ -283,6 +305,10 @@ impl WhyNot {
             Self::NoLogin => {
                 "Run it under an account with a name; `approvals_from_same_login = true` allows it, on record."
             }
+            Self::SameDatabaseLogin { .. } => {
+                "Approve it with a database login of one's own: each operator has one, `unstuck audit init --grant ROLE`."
+            }
+            Self::NoDatabaseLogin => "Withdraw it; whoever still wants it proposes it anew in this audit.",
             Self::OtherStatements => {
                 "Compare this configuration and its presets with the proposer's; whoever still wants it proposes it anew."
             }
@@ -313,6 +339,15 @@ impl fmt::Display for WhyNot {
             Self::NoLogin => f.write_str(
                 "the account of the proposer or of the approver is not told, so they may be the same person",
             ),
+            Self::SameDatabaseLogin { login } => {
+                write!(
+                    f,
+                    "it was proposed with the same database login ({login}): another name is not another person"
+                )
+            }
+            Self::NoDatabaseLogin => {
+                f.write_str("the database knows the login of only one of the proposer and the approver")
+            }
             Self::ClockBehind { proposed_at } => write!(
                 f,
                 "this machine's clock stands before the moment of the proposal ({}): one of the two is wrong",

@@ -3,8 +3,10 @@
 use crate::domain::cell::hex;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// What an entry tells.
@@ -118,9 +120,36 @@ pub struct NewEntry {
     /// The account and machine it came from, `login@host`.
     pub origin: String,
     /// Everything else, as one JSON object.
-    pub body: serde_json::Value,
+    pub body: Value,
     /// Answers' bytes to keep beside the chain, by their hash: already masked.
     pub attachments: Vec<Attachment>,
+}
+
+/// The member of an entry's body in which a database server's own word stands: who its writer logged in as, and from where.
+/// The record itself adds it, and its entry's hash covers it.
+pub const RECORDED_BY: &str = "recorded_by";
+
+/// Who wrote an entry, as the database server knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedBy {
+    /// The login that the server let in.
+    pub login: Arc<str>,
+    /// The address that it came from; `None` for a socket of the same machine.
+    pub address: Option<Arc<str>>,
+}
+
+impl RecordedBy {
+    /// What stands in the body.
+    pub fn to_json(&self) -> Value {
+        json!({ "login": &*self.login, "address": self.address.as_deref() })
+    }
+
+    /// What stands in a body; `None` where nothing does, as in an audit that is a file.
+    pub fn of_body(body: &Value) -> Option<Self> {
+        let told = body.get(RECORDED_BY)?;
+        let text = |name: &str| told.get(name)?.as_str().map(Arc::from);
+        Some(Self { login: text("login")?, address: text("address") })
+    }
 }
 
 /// A provider's answer kept for a person to read.
@@ -182,7 +211,7 @@ impl Subject {
 
     fn is_in_table_of(&self, entry: &Entry) -> bool {
         let Some(table) = &self.table else { return false };
-        let body: serde_json::Value = serde_json::from_str(&entry.body).unwrap_or_default();
+        let body: Value = serde_json::from_str(&entry.body).unwrap_or_default();
         body[Self::TABLE] == table.as_str()
     }
 }

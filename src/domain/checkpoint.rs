@@ -97,7 +97,7 @@ pub enum LineFault {
     /// No checkpoint, or not spelled as this program spells one: a single changed byte is enough.
     #[error("is not a checkpoint")]
     NotOne,
-    /// Another key's.
+    /// Another key's than those that are known.
     #[error("was signed by another key")]
     OtherKey,
     /// This key never signed that.
@@ -111,23 +111,31 @@ impl Signed {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The checkpoint in a line that this key signed.
+    /// The checkpoint in a line that one of these keys signed.
     ///
     /// # Errors
     /// [`LineFault`].
-    pub fn from_line(line: &str, key: PublicKey) -> Result<Self, LineFault> {
+    pub fn from_line(line: &str, keys: &[PublicKey]) -> Result<Self, LineFault> {
         let signed: Self = serde_json::from_str(line).map_err(|_| LineFault::NotOne)?;
         if signed.to_line() != line || signed.checkpoint.version != VERSION || signed.checkpoint.entries < 1 {
             return Err(LineFault::NotOne);
         }
-        if signed.checkpoint.key != key.fingerprint() {
-            return Err(LineFault::OtherKey);
-        }
+        let by_name = |key: &&PublicKey| key.fingerprint() == signed.checkpoint.key;
+        let Some(key) = keys.iter().find(by_name) else {
+            let is_ours = keys.iter().any(|key| signed.is_by(*key));
+            return Err(if is_ours { LineFault::Forged } else { LineFault::OtherKey });
+        };
         if key.has_signed(&signed.checkpoint.message(), &signed.signature) {
             Ok(signed)
         } else {
             Err(LineFault::Forged)
         }
+    }
+
+    /// Whether a key signed it under its own name, whatever name stands there now.
+    fn is_by(&self, key: PublicKey) -> bool {
+        let named = Checkpoint { key: key.fingerprint(), ..self.checkpoint.clone() };
+        key.has_signed(&named.message(), &self.signature)
     }
 
     /// What the next checkpoint carries as its `prev`.
@@ -257,7 +265,7 @@ mod tests {
     }
 
     fn read(line: &str) -> Result<Signed, LineFault> {
-        Signed::from_line(line, key(1).public())
+        Signed::from_line(line, &[key(1).public()])
     }
 
     #[rstest]
@@ -279,6 +287,12 @@ mod tests {
     fn another_keys_checkpoint_and_a_forged_one_are_told_apart() {
         let by_another = Checkpoint { key: key(2).public().fingerprint(), ..checkpoint(None) }.sign(&key(2));
         assert_eq!(read(&by_another.to_line()), Err(LineFault::OtherKey));
+        let both = [key(1).public(), key(2).public()];
+        assert_eq!(Signed::from_line(&by_another.to_line(), &both), Ok(by_another));
+        // Another name on what this key signed does not make it somebody else's.
+        let mut renamed = checkpoint(None).sign(&key(1));
+        renamed.checkpoint.key = key(2).public().fingerprint();
+        assert_eq!(read(&renamed.to_line()), Err(LineFault::Forged));
         let forged = checkpoint(None).sign(&key(2));
         assert_eq!(read(&forged.to_line()), Err(LineFault::Forged));
         let mut more = checkpoint(None).sign(&key(1));

@@ -1,6 +1,6 @@
 //! A proposal: a decision that waits for a second person, with all that its proposer saw.
 
-use crate::domain::audit::{Entry, Event};
+use crate::domain::audit::{Entry, Event, RecordedBy};
 use crate::domain::decision::{Choice, Operator, Reason};
 use crate::domain::evidence::EffectState;
 use crate::domain::item::Row;
@@ -140,6 +140,8 @@ pub struct Proposal {
     pub key: Arc<str>,
     /// Who proposes.
     pub proposer: Operator,
+    /// The login that the audit's database let the proposer in by; `None` where the audit is a file.
+    pub recorded_by: Option<Arc<str>>,
     /// Why.
     pub reason: Reason,
     /// Whether the proposer insists against the advice.
@@ -237,6 +239,7 @@ impl Proposal {
             source: entry.source.as_str().into(),
             key: entry.key.as_str().into(),
             proposer,
+            recorded_by: RecordedBy::of_body(&body).map(|by| by.login),
             reason: Reason::new(text("reason")?)?,
             insists: body["insisted"].as_bool()?,
             seen: Row::from_json(&body["row_seen"])?,

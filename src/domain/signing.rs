@@ -27,6 +27,13 @@ impl PublicKey {
         Some(Self(der.strip_prefix(&PUBLIC_HEAD)?.try_into().ok()?))
     }
 
+    /// Every key in a text: a file may hold those of several operators, one after the other.
+    pub fn all_from_text(text: &str) -> Vec<Self> {
+        let begins = format!("-----BEGIN {PUBLIC_LABEL}-----");
+        let starts = text.match_indices(&begins).map(|(at, _)| at);
+        starts.filter_map(|at| Self::from_text(text.get(at..)?)).collect()
+    }
+
     /// The key as a text that other programs read too.
     pub fn to_text(self) -> String {
         with_marks(PUBLIC_LABEL, &self.der())
@@ -140,6 +147,8 @@ pub(crate) mod tests {
         let public = key(1).public();
         let text = format!("fingerprint {}\n{}\n", public.fingerprint(), public.to_text());
         assert_eq!(PublicKey::from_text(&text), Some(public));
+        let several = format!("{text}\nben's:\n{}", key(2).public().to_text());
+        assert_eq!(PublicKey::all_from_text(&several), [public, key(2).public()]);
         assert_ne!(public.fingerprint(), key(2).public().fingerprint());
         // Part of what people keep elsewhere: it must never change by accident. Of 32 bytes that are all 1.
         let known = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAiojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w=\n-----END PUBLIC KEY-----\n";

@@ -1,6 +1,6 @@
 //! The audit: durable, append-only.
 
-use crate::domain::audit::{Entry, NewEntry, Subject};
+use crate::domain::audit::{Entry, NewEntry, RecordedBy, Subject};
 use crate::domain::proposal::IdEnding;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -53,6 +53,11 @@ pub trait Record: Send + Sync {
         ending: &IdEnding,
         entries_max: usize,
     ) -> Result<Vec<Entry>, RecordFault>;
+
+    /// Who a database server knows us as: the strongest word on who writes here. `None` for an audit that is a file.
+    async fn recorded_by(&self) -> Result<Option<RecordedBy>, RecordFault> {
+        Ok(None)
+    }
 
     /// A page of entries before a number (from the end for `None`), the newest first.
     async fn page(&self, before: Option<i64>, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;

@@ -178,7 +178,7 @@ fn without_any_configuration_the_way_to_one_is_told() {
 #[test]
 fn every_good_configuration_is_taken() {
     let files = files_in(&fixtures("valid"), "toml");
-    assert_eq!(files.len(), 7);
+    assert_eq!(files.len(), 8);
     for file in files {
         let settings = load(&file, PathBuf::from("elsewhere/audit.db"));
         assert!(settings.is_ok(), "{}: {:?}", file.display(), settings.err());
@@ -188,7 +188,7 @@ fn every_good_configuration_is_taken() {
 #[test]
 fn what_is_not_said_has_its_default() {
     let settings = loaded("minimal.toml").unwrap();
-    assert_eq!(settings.audit, PathBuf::from("elsewhere/audit.db"));
+    assert_eq!(settings.audit.shown(), PathBuf::from("elsewhere/audit.db").display().to_string());
     assert_eq!(settings.audit_key, Some(PathBuf::from("elsewhere/keys/audit.key")));
     assert_eq!((settings.operator, settings.receipts, settings.audit_checkpoints), (None, None, None));
     assert!(!settings.approvals_from_same_login);
@@ -236,13 +236,25 @@ fn a_secret_from_a_program_and_a_certificate_of_ours_arrive() {
     assert_eq!(expected.secret.unwrap().to_string(), "the output of `pass`");
 }
 
+/// An audit for many: where it is, what opens it, and the keys of those who sign.
+#[test]
+fn an_audit_may_be_a_database() {
+    let settings = loaded("audit_for_many.toml").unwrap();
+    let valid = fixtures("valid");
+    let unstuck::config::Database::Server(server) = &settings.audit else { panic!("{:?}", settings.audit) };
+    assert_eq!(server.shown, "postgres://ana@db.example/ops?sslmode=verify-full");
+    let secret = server.secret.as_ref().unwrap().to_string();
+    assert!(secret.contains("audit.password"), "{secret}");
+    assert_eq!(settings.audit_public_keys, [valid.join("keys/ana.pub"), valid.join("keys/ben.pub")]);
+}
+
 #[test]
 fn everything_that_can_be_said_arrives() {
     let settings = loaded("everything.toml").unwrap();
     let valid = fixtures("valid");
     assert_eq!(settings.operator.as_deref(), Some("ana"));
     assert!(settings.approvals_from_same_login);
-    assert_eq!(settings.audit, valid.join("record/audit.db"));
+    assert_eq!(settings.audit.shown(), valid.join("record/audit.db").display().to_string());
     assert_eq!(settings.audit_key, Some(PathBuf::from("/etc/unstuck/audit.key")));
     assert_eq!(settings.audit_checkpoints, Some(valid.join("elsewhere/checkpoints.jsonl")));
     assert_eq!(settings.receipts, Some(PathBuf::from("/var/log/receipts.jsonl")));
@@ -349,7 +361,7 @@ fn the_shipped_example_says_what_it_seems_to_say() {
     };
     let (preset, given) = &settings.providers["ledger"];
     assert_eq!((&*preset.name, given), ("ledger", &ledger));
-    assert_eq!(settings.audit, root.join("audit.db"));
+    assert_eq!(settings.audit.shown(), root.join("audit.db").display().to_string());
     assert_eq!(settings.audit_key, Some(PathBuf::from("elsewhere/keys/audit.key")));
     let unsaid =
         (settings.operator, settings.receipts, settings.escalation.is_none(), settings.providers.len());

@@ -10,6 +10,7 @@ mod commands_approvals;
 mod commands_audit;
 mod commands_decide;
 mod commands_recover;
+mod commands_team;
 mod configurations;
 mod databases;
 mod documentation;

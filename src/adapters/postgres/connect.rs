@@ -32,14 +32,20 @@ const SPELLING: &str = "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, 
      SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = 'hex'; SET LOCAL standard_conforming_strings = on; \
      SELECT set_config('client_encoding', 'SQL_ASCII', true) WHERE current_setting('server_encoding') = 'SQL_ASCII'";
 
+/// The same, where a standby may be asked to have it too: whatever is weaker than `on` is made `on`.
+const DURABLE_AT_LEAST: &str = "SELECT set_config('synchronous_commit', 'on', true) \
+     WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')";
+
 /// What is told as written must outlive a crash of the server, also where its applications do without.
 const DURABLE: &str =
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// A database on a server, and the connections that are kept to it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(in crate::adapters) struct Place {
     address: Address,
+    /// The schema where the address names none; `None` leaves it to the server.
+    schema: Option<&'static str>,
     idle: Arc<Mutex<Vec<Client>>>,
 }
 
@@ -72,6 +78,19 @@ impl Way {
         )
     }
 
+    /// Each statement sees what was committed before it, so that what is read behind a lock is what the lock protects: a
+    /// snapshot of the whole transaction would be taken before the lock is there.
+    fn appending(&self) -> String {
+        let waits_max = LOCK_WAITS_MAX.as_millis();
+        format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; {SPELLING}; SET LOCAL lock_timeout = {waits_max}; \
+             SET LOCAL statement_timeout = {0}; SET LOCAL idle_in_transaction_session_timeout = {0}{1}; \
+             {DURABLE_AT_LEAST}",
+            waits_max * 3,
+            self.path()
+        )
+    }
+
     /// Where tables are looked for, where the address says it.
     fn path(&self) -> String {
         let schema = self.schema.as_deref().map(|schema| quoted(Engine::Postgres, schema));
@@ -81,11 +100,21 @@ impl Way {
 
 impl Place {
     pub(super) fn new(address: Address) -> Self {
-        Self { address, idle: Arc::default() }
+        Self { address, schema: None, idle: Arc::default() }
+    }
+
+    /// A place whose tables are in this schema, unless the address names another.
+    pub(in crate::adapters) fn in_schema(address: Address, schema: &'static str) -> Self {
+        Self { schema: Some(schema), ..Self::new(address) }
+    }
+
+    /// The schema that the address names, or the one of the place.
+    pub(in crate::adapters) fn schema(&self) -> Result<Option<String>, SourceFault> {
+        self.way().map(|way| way.schema)
     }
 
     /// Where it is, without a password.
-    pub(super) fn shown(&self) -> &str {
+    pub(in crate::adapters) fn shown(&self) -> &str {
         &self.address.shown
     }
 
@@ -103,7 +132,7 @@ impl Place {
     }
 
     /// A transaction that cannot write, on a connection that was kept or on a new one.
-    pub(super) async fn to_read(&self) -> Result<Lent, SourceFault> {
+    pub(in crate::adapters) async fn to_read(&self) -> Result<Lent, SourceFault> {
         let way = self.way()?;
         let begin = way.reading();
         let client = if let Some(client) = self.begun(&begin).await {
@@ -127,6 +156,12 @@ impl Place {
         let writing = Writing { client: self.connect(&way).await?, begin: way.writing() };
         writing.begin().await.map_err(|fault| self.fault(&fault))?;
         Ok(writing)
+    }
+
+    /// A connection whose transactions add to an audit; none is begun yet.
+    pub(in crate::adapters) async fn to_append(&self) -> Result<Writing, SourceFault> {
+        let way = self.way()?;
+        Ok(Writing { client: self.connect(&way).await?, begin: way.appending() })
     }
 
     /// A connection that was kept and on which the transaction could be begun: a server that was started anew is connected to
@@ -194,7 +229,8 @@ impl Place {
             Some(text) => parse_duration(text).map_err(odd)?.to_std().unwrap_or(READ_MAX),
             None => READ_MAX,
         };
-        Ok(Way { config, tls, schema: own("schema").map(str::to_owned), read_max })
+        let schema = own("schema").or(self.schema).map(str::to_owned);
+        Ok(Way { config, tls, schema, read_max })
     }
 }
 
@@ -239,13 +275,13 @@ fn fill(config: &mut Config, environment: &Environment) -> Result<(), String> {
 }
 
 /// A transaction that is going to write, on a connection of its own. Dropped, it is rolled back.
-pub(super) struct Writing {
+pub(in crate::adapters) struct Writing {
     client: Client,
     begin: String,
 }
 
 impl Writing {
-    pub(super) fn client(&self) -> &Client {
+    pub(in crate::adapters) fn client(&self) -> &Client {
         &self.client
     }
 
@@ -255,14 +291,14 @@ impl Writing {
         self.begin().await
     }
 
-    async fn begin(&self) -> Result<(), Error> {
+    pub(in crate::adapters) async fn begin(&self) -> Result<(), Error> {
         self.client.batch_execute(&self.begin).await
     }
 }
 
 /// A connection that was lent, in a transaction that cannot write. Dropped in the middle of a query, it tells the server to
 /// stop.
-pub(super) struct Lent {
+pub(in crate::adapters) struct Lent {
     client: Option<Client>,
     begin: String,
     idle: Arc<Mutex<Vec<Client>>>,
@@ -271,7 +307,7 @@ pub(super) struct Lent {
 
 impl Lent {
     #[expect(clippy::expect_used, reason = "only giving it back takes it away, and that takes this too")]
-    pub(super) fn client(&self) -> &Client {
+    pub(in crate::adapters) fn client(&self) -> &Client {
         self.client.as_ref().expect("it is there until it is given back")
     }
 
@@ -293,7 +329,7 @@ impl Lent {
     }
 
     /// Gives it back after work that went well; after a fault the connection is not used again.
-    pub(super) async fn ended<T>(mut self, result: Result<T, SourceFault>) -> Result<T, SourceFault> {
+    pub(in crate::adapters) async fn ended<T, E>(mut self, result: Result<T, E>) -> Result<T, E> {
         match result {
             Ok(value) => {
                 self.done().await;

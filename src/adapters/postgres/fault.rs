@@ -8,7 +8,7 @@ use tokio_postgres::Error;
 use tokio_postgres::error::{Severity, SqlState};
 
 /// The server's own words, or the driver's with what lies behind them.
-pub(super) fn told(fault: &Error) -> String {
+pub(in crate::adapters) fn told(fault: &Error) -> String {
     let words = match fault.as_db_error() {
         Some(told) => match told.detail() {
             Some(detail) => format!("{}: {detail}", told.message()),
@@ -59,7 +59,7 @@ fn of_driver(place: &str, fault: &Error, told: &str) -> SourceFault {
 }
 
 /// What an error means.
-pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
+pub(in crate::adapters) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
     use SourceFaultKind::{Broken, Busy, Interrupted, Mismatch, Unreachable};
     let told = told(fault);
     let Some(code) = fault.code() else { return of_driver(place, fault, &told) };
@@ -143,7 +143,7 @@ pub(super) fn is_no_such_value(fault: &Error) -> bool {
 
 /// Whether a commit that ended so wrote nothing for certain. A server that stops while it commits says so too, and may have
 /// written.
-pub(super) fn is_rolled_back(fault: &Error) -> bool {
+pub(in crate::adapters) fn is_rolled_back(fault: &Error) -> bool {
     fault.as_db_error().is_some_and(|told| {
         told.parsed_severity() == Some(Severity::Error)
             && *told.code() != SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN

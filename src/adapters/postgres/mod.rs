@@ -2,10 +2,10 @@
 //! connection of its own.
 
 mod apply;
-mod connect;
+pub(in crate::adapters) mod connect;
 mod effects;
 mod examine;
-mod fault;
+pub(in crate::adapters) mod fault;
 mod going;
 mod look;
 mod passfile;

@@ -2,7 +2,7 @@
 
 use super::read::{COLUMNS, entry_of};
 use super::{fault, read, schema};
-use crate::domain::audit::{Attachment, Entry, Event, GENESIS, NewEntry};
+use crate::domain::audit::{Attachment, Entry, Event, GENESIS, NewEntry, RECORDED_BY, RecordedBy};
 use crate::domain::cell::hex;
 use crate::domain::moment::stamp;
 use crate::ports::record::{Once, RecordFault};
@@ -14,6 +14,14 @@ use std::path::Path;
 /// The member of an entry's body that the record itself adds: which attachments belong to it, by their hashes. It puts
 /// them under the entry's own hash, so that a change in an attachment breaks the chain.
 pub(super) const ATTACHMENTS: &str = "attachments";
+
+/// Asks for the entry that ended a decision.
+pub(super) const ASKED_FOR_END: &str = "SELECT seq FROM entries
+    WHERE decision = ?1 AND decision <> '' AND event IN ('applied', 'refused', 'failed') LIMIT 1";
+/// What is wrong with an entry that [`Record::append_once`] does not take.
+///
+/// [`Record::append_once`]: crate::ports::record::Record::append_once
+pub(super) const NOT_ONCE: &str = "an entry that a decision has once belongs to none, or is of another sort";
 
 /// Writes all entries or none. When it returns, they are on the disk.
 pub(super) fn append(
@@ -36,21 +44,24 @@ pub(super) fn append_once(
     connection: &mut Connection,
     entry: NewEntry,
 ) -> Result<Once, RecordFault> {
-    let of_nothing = "an entry that a decision has once belongs to none, or is of another sort";
     let Some(decision) = entry.decision.filter(|_| Event::ONCE.contains(&entry.event)) else {
-        return Err(fault::of_program(path, of_nothing));
+        return Err(fault::of_program(path, NOT_ONCE));
     };
     let transaction = begin(path, connection)?;
     // In the same transaction as the write: between the two nobody else gets in.
-    let earlier = read::of_decision(path, &transaction, decision)?
-        .into_iter()
-        .find(|entry| Event::from_word(&entry.event).is_some_and(|event| Event::ONCE.contains(&event)));
-    if let Some(earlier) = earlier {
+    if let Some(earlier) = once_among(read::of_decision(path, &transaction, decision)?) {
         return Ok(Once::Taken(earlier));
     }
     let written = write(path, &transaction, vec![entry])?;
     transaction.commit().map_err(|fault| fault::of_sql(path, &fault))?;
-    written.into_iter().next().map(Once::Placed).ok_or_else(|| fault::of_program(path, of_nothing))
+    written.into_iter().next().map(Once::Placed).ok_or_else(|| fault::of_program(path, NOT_ONCE))
+}
+
+/// The entry among those of a decision of which it has one at most.
+pub(super) fn once_among(entries: Vec<Entry>) -> Option<Entry> {
+    let is_once =
+        |entry: &Entry| Event::from_word(&entry.event).is_some_and(|event| Event::ONCE.contains(&event));
+    entries.into_iter().find(is_once)
 }
 
 fn begin<'a>(path: &Path, connection: &'a mut Connection) -> Result<Transaction<'a>, RecordFault> {
@@ -68,14 +79,14 @@ fn write(
     entries: Vec<NewEntry>,
 ) -> Result<Vec<Entry>, RecordFault> {
     for entry in &entries {
-        refuse_malformed(path, entry)?;
+        refuse_malformed(entry).map_err(|what| fault::of_program(path, what))?;
     }
     let (mut seq, mut prev) = read_end(path, transaction)?;
     let mut written = Vec::with_capacity(entries.len());
     for new in entries {
         refuse_second_end(path, transaction, &new)?;
         seq += 1;
-        let (entry, attachments) = place(new, seq, &prev);
+        let (entry, attachments) = place(new, seq, &prev, None);
         prev.clone_from(&entry.hash);
         insert(transaction, &entry, &attachments).map_err(|fault| fault::of_sql(path, &fault))?;
         written.push(entry);
@@ -83,15 +94,15 @@ fn write(
     Ok(written)
 }
 
-fn refuse_malformed(path: &Path, entry: &NewEntry) -> Result<(), RecordFault> {
-    let refused = |what: &str| Err(fault::of_program(path, what));
+/// Why an entry could not be found again, or not be told from what the record itself adds.
+pub(super) fn refuse_malformed(entry: &NewEntry) -> Result<(), &'static str> {
     match entry.body.as_object() {
-        None => refused("an entry's body must be a JSON object"),
-        Some(body) if body.contains_key(ATTACHMENTS) => {
-            refused("an entry's body has a member of the record's own")
+        None => Err("an entry's body must be a JSON object"),
+        Some(body) if body.contains_key(ATTACHMENTS) || body.contains_key(RECORDED_BY) => {
+            Err("an entry's body has a member of the record's own")
         }
         Some(_) if entry.event == Event::Intended && entry.decision.is_none() => {
-            refused("an intent belongs to no decision, so its outcome could never be found")
+            Err("an intent belongs to no decision, so its outcome could never be found")
         }
         Some(_) => Ok(()),
     }
@@ -104,19 +115,13 @@ fn refuse_second_end(
     entry: &NewEntry,
 ) -> Result<(), RecordFault> {
     let Some(decision) = entry.decision.filter(|_| entry.event.is_outcome()) else { return Ok(()) };
-    let outcomes = "SELECT seq FROM entries
-         WHERE decision = ?1 AND decision <> '' AND event IN ('applied', 'refused', 'failed') LIMIT 1";
     let earlier: Option<i64> = transaction
-        .prepare_cached(outcomes)
+        .prepare_cached(ASKED_FOR_END)
         .and_then(|mut statement| statement.query_row([decision.to_string()], |row| row.get(0)).optional())
         .map_err(|fault| fault::of_sql(path, &fault))?;
     match earlier {
         None => Ok(()),
-        Some(seq) => Err(fault::of(
-            path,
-            &format!("the decision has an outcome already (entry {seq}): another console settled it"),
-            "Look at the item as it is now; `unstuck audit list` shows what the other console found.",
-        )),
+        Some(seq) => Err(fault::ended_before(path, seq)),
     }
 }
 
@@ -154,13 +159,22 @@ pub(super) fn highest_ever(connection: &Connection) -> rusqlite::Result<i64> {
     Ok(connection.query_row(remembered, [], |row| row.get(0)).optional()?.unwrap_or(0))
 }
 
-/// A new entry in its place in the chain.
-fn place(new: NewEntry, seq: i64, prev: &str) -> (Entry, Vec<Attachment>) {
+/// A new entry in its place in the chain, with the database's login where it has logins.
+pub(super) fn place(
+    new: NewEntry,
+    seq: i64,
+    prev: &str,
+    recorded_by: Option<&RecordedBy>,
+) -> (Entry, Vec<Attachment>) {
     let mut body = new.body;
     if !new.attachments.is_empty() {
         let listed =
             |kept: &Attachment| json!({ "sha256": kept.sha256, "text_sha256": sha256_of(&kept.text) });
         body[ATTACHMENTS] = Value::Array(new.attachments.iter().map(listed).collect());
+    }
+    if let Some(recorded_by) = recorded_by {
+        // The last member: the database compares the end of the body with what it knows.
+        body[RECORDED_BY] = recorded_by.to_json();
     }
     let mut entry = Entry {
         seq,

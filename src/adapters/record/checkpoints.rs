@@ -7,6 +7,7 @@ use crate::domain::audit::GENESIS;
 use crate::domain::checkpoint::{Checkpoint, LineFault, Signed};
 use crate::domain::signing::PublicKey;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -25,11 +26,16 @@ pub(super) const ENTRY_BEGINS: &[u8] = b"{\"seq\":";
 /// What a file of checkpoints holds.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Those that the key signed.
+    /// Those that a known key signed.
     pub(super) checkpoints: Vec<Checkpoint>,
+    /// Those that other keys signed: they vouch for nothing. Empty where no known key signed anything, which is a flaw.
+    pub(super) others: Others,
     /// What is wrong with the file, in sentences about it.
     pub(super) flaws: Vec<String>,
 }
+
+/// How many checkpoints each unknown key signed, by its fingerprint.
+pub(super) type Others = BTreeMap<String, usize>;
 
 /// Whether lines belong to one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +47,10 @@ pub(super) enum Kind {
 }
 
 /// Reads a file of checkpoints.
-pub(super) fn read(path: &Path, kind: Kind, key: PublicKey) -> io::Result<Found> {
+pub(super) fn read(path: &Path, kind: Kind, keys: &[PublicKey]) -> io::Result<Found> {
     let mut reader = BufReader::new(File::open(path)?);
     let (mut found, mut prev, mut number) = (Found::default(), GENESIS.to_owned(), 0_usize);
+    let mut by_others = Vec::new();
     loop {
         let mut lines = Vec::new();
         while lines.len() < LINES_AT_ONCE
@@ -58,14 +65,30 @@ pub(super) fn read(path: &Path, kind: Kind, key: PublicKey) -> io::Result<Found>
         if lines.is_empty() {
             break;
         }
-        let parse_one = |(number, line): &(usize, Vec<u8>)| (*number, parse(line, key));
+        let parse_one = |(number, line): &(usize, Vec<u8>)| (*number, parse(line, keys));
         let parsed: Vec<_> = if lines.len() < ALONE_BELOW {
             lines.iter().map(parse_one).collect()
         } else {
             lines.par_iter().map(parse_one).collect()
         };
         for (number, parsed) in parsed {
-            found.take(number, parsed, kind, &mut prev);
+            match parsed {
+                // Many operators may have signed what was copied.
+                Err(Refused { fault: Some(LineFault::OtherKey), key: Some(key), told })
+                    if kind == Kind::Copy =>
+                {
+                    by_others.push((key, format!("line {number} {told}")));
+                }
+                Err(refused) => found.flaws.push(format!("line {number} {}", refused.told)),
+                Ok(signed) => found.take(number, signed, kind, &mut prev),
+            }
+        }
+    }
+    for (key, flaw) in by_others {
+        if found.checkpoints.is_empty() {
+            found.flaws.push(flaw);
+        } else {
+            *found.others.entry(key).or_default() += 1;
         }
     }
     if number == 0 {
@@ -75,30 +98,40 @@ pub(super) fn read(path: &Path, kind: Kind, key: PublicKey) -> io::Result<Found>
 }
 
 impl Found {
-    fn take(&mut self, number: usize, parsed: Result<Signed, String>, kind: Kind, prev: &mut String) {
-        match parsed {
-            Err(what) => self.flaws.push(format!("line {number} {what}")),
-            Ok(signed) => {
-                if kind == Kind::Own && signed.checkpoint.prev != *prev {
-                    self.flaws.push(format!(
-                        "line {number} does not follow the one before it: lines were removed, added or moved"
-                    ));
-                }
-                *prev = signed.hash();
-                self.checkpoints.push(signed.checkpoint);
-            }
+    fn take(&mut self, number: usize, signed: Signed, kind: Kind, prev: &mut String) {
+        if kind == Kind::Own && signed.checkpoint.prev != *prev {
+            self.flaws.push(format!(
+                "line {number} does not follow the one before it: lines were removed, added or moved"
+            ));
         }
+        *prev = signed.hash();
+        self.checkpoints.push(signed.checkpoint);
     }
 }
 
-fn parse(line: &[u8], key: PublicKey) -> Result<Signed, String> {
+/// A line that counts for nothing.
+struct Refused {
+    fault: Option<LineFault>,
+    /// Whose it is, where it says that.
+    key: Option<String>,
+    told: String,
+}
+
+fn parse(line: &[u8], keys: &[PublicKey]) -> Result<Signed, Refused> {
     let Some(whole) = line.strip_suffix(b"\n") else {
-        return Err("is cut off".to_owned());
+        return Err(Refused { fault: None, key: None, told: "is cut off".to_owned() });
     };
-    std::str::from_utf8(whole)
-        .map_err(|_| LineFault::NotOne)
-        .and_then(|text| Signed::from_line(text, key))
-        .map_err(|fault| fault.to_string())
+    let text = std::str::from_utf8(whole).unwrap_or_default();
+    Signed::from_line(text, keys).map_err(|fault| Refused {
+        fault: Some(fault),
+        key: signer_of(text),
+        told: fault.to_string(),
+    })
+}
+
+/// The fingerprint that a line says it is signed with.
+pub(super) fn signer_of(line: &str) -> Option<String> {
+    serde_json::from_str::<Signed>(line).ok().map(|signed| signed.checkpoint.key)
 }
 
 /// The next line with its end, if it has one; no more than so many bytes of it.

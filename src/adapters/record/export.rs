@@ -15,7 +15,7 @@ use std::path::Path;
 /// How many entries are read in one transaction: between two, others can append.
 const PAGE_ENTRIES: i64 = 500;
 /// The columns of the CSV, which are also the members of a JSON line.
-const FIELDS: [&str; 12] = [
+pub(super) const FIELDS: [&str; 12] = [
     "seq",
     "at",
     "event",
@@ -114,7 +114,7 @@ fn each_entry(
     }
 }
 
-fn unwritten(path: &Path, fault: &std::io::Error) -> RecordFault {
+pub(super) fn unwritten(path: &Path, fault: &std::io::Error) -> RecordFault {
     fault::of_io(path, "its export cannot be written", fault)
 }
 
@@ -195,7 +195,7 @@ fn attachments_json(attachments: &[Attachment]) -> Value {
     attachments.iter().map(|kept| json!({ "sha256": kept.sha256, "text": kept.text })).collect()
 }
 
-fn cells_of(whole: &Exported) -> [String; FIELDS.len()] {
+pub(super) fn cells_of(whole: &Exported) -> [String; FIELDS.len()] {
     let entry = &whole.entry;
     let attachments = match whole.attachments[..] {
         [] => String::new(),

@@ -76,6 +76,15 @@ pub(super) fn opened_to_read(path: &Path) -> RecordFault {
     of(path, "was opened to read only, so nothing is written", "Start without `--read-only` to decide.")
 }
 
+/// Another outcome of a decision that has one.
+pub(super) fn ended_before(path: &Path, seq: i64) -> RecordFault {
+    of(
+        path,
+        &format!("the decision has an outcome already (entry {seq}): another console settled it"),
+        "Look at the item as it is now; `unstuck audit list` shows what the other console found.",
+    )
+}
+
 /// The thread that did the work is gone.
 pub(super) fn stopped(path: &Path) -> RecordFault {
     of(path, "the work on it broke off", "Whether it was written is found at the next start; start again.")

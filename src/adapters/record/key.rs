@@ -30,13 +30,14 @@ pub fn look(path: &Path) -> Result<KeyState, String> {
     }
 }
 
-/// The public key in a file that somebody keeps elsewhere.
+/// The public keys in a file that somebody keeps elsewhere: one, or those of several operators.
 ///
 /// # Errors
 /// Why it cannot be read, as half a sentence about it.
-pub fn read_public(path: &Path) -> Result<PublicKey, String> {
+pub fn read_public(path: &Path) -> Result<Vec<PublicKey>, String> {
     let text = std::fs::read_to_string(path).map_err(|fault| format!("cannot be read ({fault})"))?;
-    PublicKey::from_text(&text).ok_or_else(|| "holds no public key".to_owned())
+    let keys = PublicKey::all_from_text(&text);
+    if keys.is_empty() { Err("holds no public key".to_owned()) } else { Ok(keys) }
 }
 
 /// The key; made where none is there yet.
@@ -144,7 +145,7 @@ mod tests {
         let (path, copy) = (folder.path().join("audit.key"), folder.path().join("audit.pub"));
         let public = read_or_make(&path).unwrap().public();
         std::fs::write(&copy, public.to_text()).unwrap();
-        assert_eq!(read_public(&copy), Ok(public));
+        assert_eq!(read_public(&copy), Ok(vec![public]));
         assert!(read_public(&folder.path().join("none")).unwrap_err().starts_with("cannot be read ("));
     }
 }

@@ -1,4 +1,5 @@
-//! The audit as one SQLite file: durable, append-only, and able to show that nothing in it was changed.
+//! The audit: durable, append-only, and able to show that nothing in it was changed. One SQLite file, or a schema of a
+//! PostgreSQL database (`postgres`), with the same chain, questions, checkpoints and exports; what follows is of the file.
 //!
 //! - `schema`: the tables, the triggers that refuse changes, and how a file is opened and known.
 //! - `append`: one transaction that chains new entries to the last.
@@ -7,6 +8,7 @@
 //! - [`export`]: everything, as JSON Lines or CSV.
 //! - `seal`: signs what it holds; [`key`]: with what; `checkpoints`: where that is written.
 //! - `watch`: looks for other changes before a run adds to what was sealed.
+//! - `postgres`: the audit in a database.
 //! - `fault`: SQLite's errors as one line what and one line what to do.
 
 mod append;
@@ -14,12 +16,14 @@ mod checkpoints;
 pub mod export;
 mod fault;
 pub mod key;
+mod postgres;
 mod read;
 mod schema;
 mod seal;
 pub mod verify;
 mod watch;
 
+pub use postgres::PostgresRecord;
 pub use seal::Seals;
 
 use self::seal::{CHECKPOINT_ENTRIES, Reach};
@@ -246,5 +250,7 @@ fn absolute(path: &Path) -> Result<PathBuf, RecordFault> {
     std::path::absolute(path).map_err(|fault| fault::of_io(path, "cannot be found", &fault))
 }
 
+#[cfg(test)]
+mod suite;
 #[cfg(test)]
 mod tests;

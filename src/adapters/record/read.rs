@@ -1,4 +1,4 @@
-//! The questions that the workflow asks the audit.
+//! The questions that the workflow asks the audit. Their SQL is the same for every engine: what is asked stands here once.
 
 use super::fault;
 use crate::domain::audit::{Entry, Subject};
@@ -33,7 +33,7 @@ pub(super) fn unfinished(path: &Path, connection: &mut Connection) -> Result<Vec
     entries(path, connection, &asked_for_unfinished(), [])
 }
 
-fn asked_for_unfinished() -> String {
+pub(super) fn asked_for_unfinished() -> String {
     format!(
         "SELECT {COLUMNS} FROM entries AS intent WHERE event = 'intended' AND NOT EXISTS (
            SELECT 1 FROM entries AS outcome
@@ -49,8 +49,11 @@ pub(super) fn of_decision(
     connection: &Connection,
     decision: Uuid,
 ) -> Result<Vec<Entry>, RecordFault> {
-    let asked = format!("SELECT {COLUMNS} FROM entries WHERE decision <> '' AND decision = ?1 ORDER BY seq");
-    entries(path, connection, &asked, [decision.to_string()])
+    entries(path, connection, &asked_for_decision(), [decision.to_string()])
+}
+
+pub(super) fn asked_for_decision() -> String {
+    format!("SELECT {COLUMNS} FROM entries WHERE decision <> '' AND decision = ?1 ORDER BY seq")
 }
 
 /// What makes an entry one of an item ([`Subject::is_of`]): its source ?1, its key ?2, its table ?3 or NULL. A body that is
@@ -73,7 +76,7 @@ pub(super) fn of_item(
     )
 }
 
-fn asked_for_item() -> String {
+pub(super) fn asked_for_item() -> String {
     format!("SELECT {COLUMNS} FROM entries WHERE {ON_ITEM} ORDER BY seq DESC LIMIT ?4")
 }
 
@@ -92,7 +95,7 @@ pub(super) fn intended_on(
     )
 }
 
-fn asked_for_intended() -> String {
+pub(super) fn asked_for_intended() -> String {
     format!(
         "SELECT {COLUMNS} FROM entries WHERE {ON_ITEM} AND decision IN (
              SELECT decision FROM entries WHERE {ON_ITEM} AND event = 'intended')
@@ -113,9 +116,11 @@ pub(super) fn waiting(
     after: i64,
     entries_max: usize,
 ) -> Result<Vec<Entry>, RecordFault> {
-    let asked =
-        format!("SELECT {COLUMNS} FROM entries AS proposal WHERE {WAITS} AND seq > ?1 ORDER BY seq LIMIT ?2");
-    entries(path, connection, &asked, params![after, limit(entries_max)])
+    entries(path, connection, &asked_for_waiting(), params![after, limit(entries_max)])
+}
+
+pub(super) fn asked_for_waiting() -> String {
+    format!("SELECT {COLUMNS} FROM entries AS proposal WHERE {WAITS} AND seq > ?1 ORDER BY seq LIMIT ?2")
 }
 
 /// Proposals that wait on one item, the oldest first.
@@ -124,8 +129,11 @@ pub(super) fn waiting_on(
     connection: &mut Connection,
     subject: &Subject,
 ) -> Result<Vec<Entry>, RecordFault> {
-    let asked = format!("SELECT {COLUMNS} FROM entries AS proposal WHERE {ON_ITEM} AND {WAITS} ORDER BY seq");
-    entries(path, connection, &asked, params![subject.source, subject.key, subject.table])
+    entries(path, connection, &asked_for_waiting_on(), params![subject.source, subject.key, subject.table])
+}
+
+pub(super) fn asked_for_waiting_on() -> String {
+    format!("SELECT {COLUMNS} FROM entries AS proposal WHERE {ON_ITEM} AND {WAITS} ORDER BY seq")
 }
 
 /// Proposals, waiting or not, whose decision's id ends so, the newest first.
@@ -135,11 +143,14 @@ pub(super) fn proposals_ending(
     ending: &IdEnding,
     entries_max: usize,
 ) -> Result<Vec<Entry>, RecordFault> {
-    let asked = format!(
+    entries(path, connection, &asked_for_ending(), params![ending.as_str(), limit(entries_max)])
+}
+
+pub(super) fn asked_for_ending() -> String {
+    format!(
         "SELECT {COLUMNS} FROM entries WHERE event = 'proposed' AND replace(decision, '-', '') LIKE '%' || ?1
          ORDER BY seq DESC LIMIT ?2"
-    );
-    entries(path, connection, &asked, params![ending.as_str(), limit(entries_max)])
+    )
 }
 
 /// The newest entries before a number, or of all.
@@ -149,8 +160,11 @@ pub(super) fn page(
     before: Option<i64>,
     entries_max: usize,
 ) -> Result<Vec<Entry>, RecordFault> {
-    let asked = format!("SELECT {COLUMNS} FROM entries WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2");
-    entries(path, connection, &asked, params![before.unwrap_or(i64::MAX), limit(entries_max)])
+    entries(path, connection, &asked_for_page(), params![before.unwrap_or(i64::MAX), limit(entries_max)])
+}
+
+pub(super) fn asked_for_page() -> String {
+    format!("SELECT {COLUMNS} FROM entries WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2")
 }
 
 fn entries(
@@ -165,7 +179,7 @@ fn entries(
     read().map_err(|fault| fault::of_sql(path, &fault))
 }
 
-fn limit(entries_max: usize) -> i64 {
+pub(super) fn limit(entries_max: usize) -> i64 {
     i64::try_from(entries_max).unwrap_or(i64::MAX)
 }
 

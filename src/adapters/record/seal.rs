@@ -1,7 +1,7 @@
 //! Signs what the audit holds. Entries are signed some at a time and at the end of each run, never one by one: a signature
 //! must be on the disk to count, and so must every checkpoint before it.
 
-use super::append::read_end;
+use super::append::{read_end, sha256_of};
 use super::checkpoints::{self, End};
 use super::verify::walk::{Stop, follow};
 use super::watch::doubt_of;
@@ -43,6 +43,17 @@ impl Seals {
         };
         Self { key, checkpoints: checkpoints.unwrap_or_else(beside) }
     }
+
+    /// The places for an audit in a database: this operator's own checkpoints lie beside the key where nobody says otherwise.
+    pub fn of_server(shown: &str, key: Option<PathBuf>, checkpoints: Option<PathBuf>) -> Self {
+        let beside = || {
+            let folder = key.as_deref().and_then(Path::parent).unwrap_or(Path::new("."));
+            let name = sha256_of(shown);
+            folder.join("checkpoints").join(format!("{}.jsonl", name.get(..32).unwrap_or(&name)))
+        };
+        let checkpoints = checkpoints.unwrap_or_else(beside);
+        Self { key, checkpoints }
+    }
 }
 
 /// What is sealed.
@@ -62,26 +73,31 @@ pub(super) fn take(
     at: &str,
     reach: Reach,
 ) -> Result<(), RecordFault> {
-    let key_file = seals.key.as_deref().ok_or_else(|| fault::no_key_place(path))?;
-    let key = key::read_or_make(key_file).map_err(|why| fault::no_key(path, key_file, &why))?;
-    let signer = Signer { path, seals, key, witness: checkpoints::witness_of(key_file, path) };
-    signer.sign(connection, at, reach)
+    Signer::new(path, seals)?.sign(connection, at, reach)
 }
 
-struct Signer<'a> {
+/// Who signs an audit, wherever that is: a file, or what an address shows.
+pub(super) struct Signer<'a> {
     path: &'a Path,
-    seals: &'a Seals,
-    key: SigningKey,
+    pub(super) seals: &'a Seals,
+    pub(super) key: SigningKey,
     witness: PathBuf,
 }
 
 /// What the last checkpoint is, and where the next one goes.
-struct Last {
-    signed: Option<Signed>,
+pub(super) struct Last {
+    pub(super) signed: Option<Signed>,
     end: End,
 }
 
-impl Signer<'_> {
+impl<'a> Signer<'a> {
+    /// With the key of this account, which is made where it is not there.
+    pub(super) fn new(path: &'a Path, seals: &'a Seals) -> Result<Self, RecordFault> {
+        let key_file = seals.key.as_deref().ok_or_else(|| fault::no_key_place(path))?;
+        let key = key::read_or_make(key_file).map_err(|why| fault::no_key(path, key_file, &why))?;
+        Ok(Self { path, seals, key, witness: checkpoints::witness_of(key_file, path) })
+    }
+
     fn sign(&self, connection: &mut Connection, at: &str, reach: Reach) -> Result<(), RecordFault> {
         self.refuse_doubt()?;
         let sql = |fault: rusqlite::Error| fault::of_sql(self.path, &fault);
@@ -110,7 +126,8 @@ impl Signer<'_> {
                     seal_of(&file).map_err(|fault| fault::of_io(self.path, "cannot be read", &fault))?
                 }
             };
-            self.write(&transaction, &last, &walk, at, seal)?;
+            let first = hash_at(&transaction, 1).map_err(sql)?.unwrap_or_default();
+            self.keep(&last, &first, &walk, at, seal)?;
         }
         drop(transaction);
         drop(file);
@@ -128,13 +145,13 @@ impl Signer<'_> {
     }
 
     /// The last checkpoint, if it can be gone on from.
-    fn last(&self) -> Result<Last, RecordFault> {
+    pub(super) fn last(&self) -> Result<Last, RecordFault> {
         let shown = self.seals.checkpoints.display();
         let end = checkpoints::end_of(&self.seals.checkpoints)
             .map_err(|fault| self.refused(&format!("its checkpoints {shown} cannot be read ({fault})")))?;
         let key = self.key.public();
         let read = |line: &str, place: &str| {
-            Signed::from_line(line, key).map_err(|fault| self.refused(&format!("{place} {fault}")))
+            Signed::from_line(line, &[key]).map_err(|fault| self.refused(&format!("{place} {fault}")))
         };
         let signed = end
             .last_line
@@ -161,8 +178,17 @@ impl Signer<'_> {
     fn begin(&self, connection: &Connection, last: Option<&Signed>) -> Result<Walk, RecordFault> {
         let Some(Signed { checkpoint, .. }) = last else { return Ok(Walk::default()) };
         let hash_of = |seq: i64| hash_at(connection, seq).map_err(|fault| fault::of_sql(self.path, &fault));
-        let fits = |there: Option<String>, signed: &str| there.is_some_and(|there| there == signed);
-        if !fits(hash_of(1)?, &checkpoint.audit) || !fits(hash_of(checkpoint.entries)?, &checkpoint.head) {
+        self.go_on(checkpoint, hash_of(1)?.as_deref(), hash_of(checkpoint.entries)?.as_deref())
+    }
+
+    /// A walk that goes on after a checkpoint, if the first entry and the last of those that it covers are those it says.
+    pub(super) fn go_on(
+        &self,
+        checkpoint: &Checkpoint,
+        first: Option<&str>,
+        last: Option<&str>,
+    ) -> Result<Walk, RecordFault> {
+        if first != Some(&checkpoint.audit) || last != Some(&checkpoint.head) {
             return Err(self.refused(&format!(
                 "it is not the audit that the checkpoint of {} was taken of, with {}",
                 checkpoint.at,
@@ -177,21 +203,22 @@ impl Signer<'_> {
             Stop::Entry(broken) => self.refused(&broken.to_string()),
             Stop::File(what) => self.refused(&what),
             Stop::Sql(fault) => fault::of_sql(self.path, &fault),
+            Stop::Fault(fault) => fault,
         })
     }
 
-    fn write(
+    /// Signs what a walk came to and keeps it here; the line that is kept.
+    pub(super) fn keep(
         &self,
-        connection: &Connection,
         last: &Last,
+        first: &str,
         walk: &Walk,
         at: &str,
         file: Option<FileSeal>,
-    ) -> Result<(), RecordFault> {
-        let first = hash_at(connection, 1).map_err(|fault| fault::of_sql(self.path, &fault))?;
+    ) -> Result<String, RecordFault> {
         let checkpoint = Checkpoint {
             version: VERSION,
-            audit: first.unwrap_or_default(),
+            audit: first.to_owned(),
             entries: walk.count(),
             head: walk.head().to_owned(),
             at: at.to_owned(),
@@ -206,10 +233,11 @@ impl Signer<'_> {
         checkpoints::append(&self.seals.checkpoints, &last.end, &line)
             .map_err(|fault| unwritten(&self.seals.checkpoints, &fault))?;
         // Only now: what is remembered must be there.
-        checkpoints::remember(&self.witness, &line).map_err(|fault| unwritten(&self.witness, &fault))
+        checkpoints::remember(&self.witness, &line).map_err(|fault| unwritten(&self.witness, &fault))?;
+        Ok(line)
     }
 
-    fn refused(&self, why: &str) -> RecordFault {
+    pub(super) fn refused(&self, why: &str) -> RecordFault {
         fault::unsigned(self.path, why, [&self.seals.checkpoints, &self.witness])
     }
 }

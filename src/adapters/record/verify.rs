@@ -8,7 +8,7 @@ pub mod export;
 pub mod signed;
 pub(super) mod walk;
 
-use self::signed::{Against, Signatures};
+use self::signed::{Against, Read, Signatures};
 use self::walk::{Pages, Stop};
 use super::append::highest_ever;
 use super::schema::{self, FileState, LATER, TABLES};
@@ -41,7 +41,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    fn nothing_yet() -> Self {
+    pub(super) fn nothing_yet() -> Self {
         let start = Walk::default();
         Self {
             entries: 0,
@@ -65,7 +65,7 @@ impl Verified {
         numbers.min()
     }
 
-    fn take_flaws_of_checkpoints(&mut self, flaws: Vec<String>, against: &Against) {
+    pub(super) fn take_flaws_of_checkpoints(&mut self, flaws: Vec<String>, against: &Against) {
         self.flaws.extend(flaws.into_iter().map(Flaw::Checkpoints));
         if against.must_be_signed && self.is_whole() && self.signatures.count == 0 {
             let what = "there is none, so nothing shows whether the end is missing";
@@ -73,7 +73,7 @@ impl Verified {
         }
     }
 
-    fn take(&mut self, walk: &Walk) {
+    pub(super) fn take(&mut self, walk: &Walk) {
         self.entries = walk.count();
         walk.head().clone_into(&mut self.head);
     }
@@ -138,7 +138,7 @@ pub fn verify(path: &Path, against: &Against) -> Result<Verified, RecordFault> {
 
 /// An audit that was removed or emptied, if something that was signed says that there was one; otherwise the fault.
 fn gone(path: &Path, how: &str, against: &Against, fault: RecordFault) -> Result<Verified, RecordFault> {
-    let Ok((marks, flaws)) = against.read(path) else { return Err(fault) };
+    let Ok(Read { marks, flaws, .. }) = against.read(path) else { return Err(fault) };
     let Some(last) = marks.last() else { return Err(fault) };
     let mut verified = Verified::nothing_yet();
     verified.flaws.push(Flaw::File(format!(
@@ -162,12 +162,13 @@ fn look_at_all(
             Err(fault) => verified.flaws.push(flaw_of(path, &fault)?),
         }
     }
-    let (marks, flaws) = against.read(path)?;
+    let Read { marks, flaws, others } = against.read(path)?;
     let mut comparison = Comparison::new(marks);
     let mut walk = Walk::default();
     let walked = walk_pages(connection, &mut walk, &mut comparison);
     verified.take(&walk);
     comparison.end(walked, path, verified)?;
+    verified.signatures.others = others;
     verified.take_flaws_of_checkpoints(flaws, against);
     if verified.is_whole() {
         signed::look_at_bytes(path, connection, &comparison.marks, verified)?;
@@ -176,24 +177,24 @@ fn look_at_all(
 }
 
 /// A chain on its way past what was signed of it.
-struct Comparison {
+pub(super) struct Comparison {
     marks: Marks,
     broken: Option<Break>,
 }
 
 impl Comparison {
-    fn new(marks: Marks) -> Self {
+    pub(super) fn new(marks: Marks) -> Self {
         Self { marks, broken: None }
     }
 
-    fn see(&mut self, walk: &Walk) {
+    pub(super) fn see(&mut self, walk: &Walk) {
         if self.broken.is_none() {
             self.broken = self.marks.look(walk.count(), walk.head());
         }
     }
 
     /// What the walk came to, with what the checkpoints say of it.
-    fn end(
+    pub(super) fn end(
         &mut self,
         walked: Result<(), Stop>,
         path: &Path,
@@ -208,6 +209,7 @@ impl Comparison {
             Err(Stop::Entry(broken)) => verified.flaws.push(Flaw::Entry(broken)),
             Err(Stop::File(what)) => verified.flaws.push(Flaw::File(what)),
             Err(Stop::Sql(fault)) => verified.flaws.push(flaw_of(path, &fault)?),
+            Err(Stop::Fault(fault)) => return Err(fault),
         }
         verified.signatures = Signatures::of(&self.marks);
         Ok(())
@@ -318,4 +320,4 @@ fn look_at_end(transaction: &Transaction<'_>, walk: &Walk) -> Result<(), Stop> {
 #[cfg(test)]
 mod changes;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

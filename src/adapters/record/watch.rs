@@ -95,7 +95,7 @@ fn difference(path: &Path, connection: &mut Connection, seals: &Seals) -> Option
         .ok()?;
     // Read only now that nobody adds an entry.
     let line = checkpoints::end_of(&seals.checkpoints).ok()?.last_line?;
-    let last = Signed::from_line(&line, key).ok()?.checkpoint;
+    let last = Signed::from_line(&line, &[key]).ok()?.checkpoint;
     let sealed = last.file.filter(|_| end == Some((last.entries, last.head)))?;
     let there = seal_of(&file).ok()?;
     drop(transaction);

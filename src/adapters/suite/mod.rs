@@ -2,7 +2,7 @@
 //! about a SQLite file alone is tested beside the SQLite source.
 
 mod apply;
-mod bench;
+pub(in crate::adapters) mod bench;
 mod cancel;
 mod decisions_table;
 mod effects;

@@ -7,7 +7,7 @@ use super::arguments::{Common, Doctor};
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse};
 use crate::adapters::record::key::{self, KeyState};
-use crate::config::Settings;
+use crate::config::{Database, Settings};
 use crate::domain::evidence::{Answer, FaultKind};
 use crate::domain::policy::{Approvals, Policy};
 use crate::domain::text::clean;
@@ -227,11 +227,21 @@ fn kinds(desk: &Desk) -> Vec<Examined> {
         .collect()
 }
 
-async fn audit(desk: &Desk, path: &Path) -> Examined {
-    let line = |health, finding| Examined { what: "file".to_owned(), health, finding };
+async fn audit(desk: &Desk, place: &Database) -> Examined {
+    let what = match place {
+        Database::File(_) => "file",
+        Database::Server(_) => "database",
+    };
+    let line = |health, finding| Examined { what: what.to_owned(), health, finding };
     let fault = match &desk.record {
         Ok(record) => match record.unfinished().await {
-            Ok(open) if open.is_empty() => return good("file", format!("{} can be written", path.display())),
+            Ok(open) if open.is_empty() => match record.recorded_by().await {
+                Ok(Some(by)) => {
+                    return good(what, format!("{} knows this console as `{}`", place.shown(), by.login));
+                }
+                Ok(None) => return good(what, format!("{} can be written", place.shown())),
+                Err(fault) => fault,
+            },
             Ok(open) => {
                 let told =
                     format!("{} decisions have no outcome yet: they broke off, or are under way", open.len());

@@ -281,6 +281,7 @@ pub fn proposal(found: &Found, choice: Choice, verdict: Verdict) -> Proposal {
         source: Arc::clone(&found.finding.item.source),
         key: found.finding.item.key.as_str().into(),
         proposer: Operator { name: "ben".into(), login: "ben".into(), host: "ops-2".into() },
+        recorded_by: None,
         reason: Reason::new("the bank statement of the 3rd has nothing").unwrap(),
         insists: prepared.permission.against.is_some(),
         row_sha256: prepared.row.sha256(),

@@ -43,6 +43,7 @@ fn proposal() -> Proposal {
         source: "jobs".into(),
         key: "inv-1".into(),
         proposer: operator("Ana", "ana", "desk-1"),
+        recorded_by: None,
         reason: Reason::new("the bank has nothing").unwrap(),
         insists: true,
         seen: row("failed"),
@@ -56,7 +57,7 @@ fn proposal() -> Proposal {
 }
 
 fn approver(operator: Operator, insists: bool) -> Approver {
-    Approver { operator, reason: Reason::new("I called the bank").unwrap(), insists }
+    Approver { operator, recorded_by: None, reason: Reason::new("I called the bank").unwrap(), insists }
 }
 
 fn bob() -> Operator {
@@ -205,6 +206,31 @@ fn another_account_or_machine_needs_no_exception(#[case] login: &str, #[case] ho
     assert!(!case.decide().unwrap().same_login());
 }
 
+/// No configuration and no other name makes one login of the audit's database two persons.
+#[rstest]
+#[case::files(None, None, None)]
+#[case::two_logins(Some("ana"), Some("bob"), None)]
+#[case::one_login(Some("ops"), Some("ops"), Some(WhyNot::SameDatabaseLogin { login: "ops".to_owned() }))]
+#[case::only_the_proposer_has_one(Some("ana"), None, Some(WhyNot::NoDatabaseLogin))]
+#[case::only_the_approver_has_one(None, Some("bob"), Some(WhyNot::NoDatabaseLogin))]
+fn one_login_of_the_database_is_one_person(
+    #[case] proposer: Option<&str>,
+    #[case] approver: Option<&str>,
+    #[case] why_not: Option<WhyNot>,
+) {
+    let mut case = Case::new();
+    case.proposal.recorded_by = proposer.map(Into::into);
+    case.approver.recorded_by = approver.map(Into::into);
+    for from_same_login in [false, true] {
+        case.rules = ApprovalRules { from_same_login };
+        assert_eq!(case.decide().err(), why_not);
+    }
+    // Two logins are no excuse for one account, which takes the configuration's word as ever.
+    case.approver.operator = operator("Bob", "ana", "desk-1");
+    case.rules = ApprovalRules::default();
+    assert!(case.decide().is_err());
+}
+
 #[test]
 fn what_was_unknown_and_is_unknown_still_stands() {
     let mut case = Case::new();
@@ -294,7 +320,7 @@ proptest! {
         case.approver.operator = operator(&name, &login, "desk-1");
         case.now = now() + TimeDelta::minutes(minutes);
         case.rules = ApprovalRules { from_same_login };
-        let first = may_take_up(&case.proposal, &case.approver.operator, case.now, case.rules);
+        let first = may_take_up(&case.proposal, &case.approver.operator, None, case.now, case.rules);
         prop_assert_eq!(first.err(), case.decide().err());
     }
 }

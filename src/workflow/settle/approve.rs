@@ -47,14 +47,19 @@ pub struct Review {
 /// The fault of the record or the source.
 pub async fn review(desk: &Desk, decision: Uuid) -> Result<Review, OrderFault> {
     let proposal = proposal_of(desk, decision).await?;
+    let recorded_by = login_of(desk).await?;
     let now = prepare(desk, &proposal.source, &proposal.key, proposal.choice, None).await?;
     let why_not = match &now {
         Ok(prepared) => {
             let (row_sha256, sight) = (prepared.row.sha256(), Sight::of(&prepared.checked.judgement));
             let present = present(desk, &row_sha256, &sight, &prepared.checked);
             // Whether somebody insists is asked in the next step.
-            let approver =
-                Approver { operator: desk.operator.clone(), reason: proposal.reason.clone(), insists: true };
+            let approver = Approver {
+                operator: desk.operator.clone(),
+                recorded_by: recorded_by.clone(),
+                reason: proposal.reason.clone(),
+                insists: true,
+            };
             let differs = |planned: &Vec<PlannedStatement>| {
                 let facts = desk.source(&proposal.source)?.facts();
                 (writes_sha256(&facts, planned) != proposal.writes_sha256).then_some(WhyNot::OtherStatements)
@@ -63,7 +68,7 @@ pub async fn review(desk: &Desk, decision: Uuid) -> Result<Review, OrderFault> {
                 .err()
                 .or_else(|| prepared.statements.as_ref().ok().and_then(differs))
         }
-        Err(not_open) => may_take_up(&proposal, &desk.operator, desk.clock.now(), desk.approval_rules)
+        Err(not_open) => may_begin(desk, &proposal, recorded_by.as_deref())
             .err()
             .or_else(|| Some(WhyNot::RowChanged { what: not_open.why.clone() })),
     };
@@ -72,6 +77,16 @@ pub async fn review(desk: &Desk, decision: Uuid) -> Result<Review, OrderFault> {
 
 fn present<'a>(desk: &Desk, row_sha256: &'a str, sight: &'a Sight, checked: &'a Checked) -> Present<'a> {
     Present { now: desk.clock.now(), row_sha256, sight, fault: checked.judgement.fault.as_ref() }
+}
+
+/// Who the audit's database knows us as, where the audit is in one.
+async fn login_of(desk: &Desk) -> Result<Option<Arc<str>>, OrderFault> {
+    let known = record_of(desk)?.recorded_by().await.map_err(OrderFault::Record)?;
+    Ok(known.map(|by| by.login))
+}
+
+fn may_begin(desk: &Desk, proposal: &Proposal, recorded_by: Option<&str>) -> Result<(), WhyNot> {
+    may_take_up(proposal, &desk.operator, recorded_by, desk.clock.now(), desk.approval_rules)
 }
 
 async fn proposal_of(desk: &Desk, decision: Uuid) -> Result<Proposal, OrderFault> {
@@ -89,7 +104,8 @@ pub async fn approve(desk: &Arc<Desk>, order: ApprovalOrder) -> Result<Decided, 
     may_write(desk)?;
     let proposal = proposal_of(desk, order.decision).await?;
     let attempt = Attempted { desk, order: &order, proposal: &proposal };
-    if let Err(why) = may_take_up(&proposal, &desk.operator, desk.clock.now(), desk.approval_rules) {
+    let recorded_by = login_of(desk).await?;
+    if let Err(why) = may_begin(desk, &proposal, recorded_by.as_deref()) {
         return attempt.in_vain(&why, Known::default()).await;
     }
     let source = Arc::clone(find_source(desk, &proposal.source)?);
@@ -128,8 +144,12 @@ pub async fn approve(desk: &Arc<Desk>, order: ApprovalOrder) -> Result<Decided, 
         return attempt.in_vain(&WhyNot::OtherStatements, known).await;
     }
     let sight = Sight::of(&checked.judgement);
-    let approver =
-        Approver { operator: desk.operator.clone(), reason: order.reason.clone(), insists: order.insists };
+    let approver = Approver {
+        operator: desk.operator.clone(),
+        recorded_by,
+        reason: order.reason.clone(),
+        insists: order.insists,
+    };
     let present = present(desk, &row_sha256, &sight, &checked);
     let approval = match may_approve(&proposal, &approver, &present, desk.approval_rules) {
         Ok(approval) => approval,

@@ -3,12 +3,14 @@
 use super::provider::{Checked, check_paced, each};
 use super::server::{Act, answer, tells};
 use crate::world::World;
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 use pretty_assertions::assert_eq;
 use rstest::rstest;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use unstuck::adapters::system::SystemClock;
+use unstuck::ports::clock::Clock;
 
 /// One request at a time, so that none is under way while the provider says to wait.
 const ONE_BY_ONE: &str = "pace_per_second = 50\nin_flight_max = 1";
@@ -39,9 +41,8 @@ fn storm(refusals: usize, header: impl Fn() -> String + Send + Sync + 'static) -
     (act, arrivals)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the provider of a test has a clock of its own")]
 fn at(seconds: i64, spelling: &str) -> String {
-    (Utc::now() + TimeDelta::seconds(seconds)).format(spelling).to_string()
+    (SystemClock.now() + TimeDelta::seconds(seconds)).format(spelling).to_string()
 }
 
 /// The header line for a wait, and how long nobody may ask in milliseconds. A date has whole seconds: the last may be short.

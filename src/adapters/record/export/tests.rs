@@ -128,9 +128,9 @@ async fn signed_export() -> (TempDir, PathBuf, Against) {
     let entries = export_json_lines(&path, &mut out).unwrap();
     export_checkpoints(&path, &seals.checkpoints, entries, &mut out).unwrap();
     std::fs::write(&export, out).unwrap();
-    let key = Against::of(&path, &seals, None, Vec::new()).unwrap().key;
+    let keys = Against::of(&path, &seals, Vec::new(), Vec::new()).unwrap().keys;
     std::fs::remove_file(&path).unwrap();
-    (folder, export, Against { key, ..Against::default() })
+    (folder, export, Against { keys, ..Against::default() })
 }
 
 /// An auditor with the export and the public key, and nothing else.

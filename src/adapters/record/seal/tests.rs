@@ -34,7 +34,7 @@ impl Place {
     }
 
     fn verify(&self) -> Verified {
-        let against = Against::of(&self.path, &self.seals, None, Vec::new()).unwrap();
+        let against = Against::of(&self.path, &self.seals, Vec::new(), Vec::new()).unwrap();
         verify(&self.path, &against).unwrap()
     }
 
@@ -45,7 +45,7 @@ impl Place {
             return Vec::new();
         };
         text.lines()
-            .map(|line| Signed::from_line(line, key).unwrap().checkpoint)
+            .map(|line| Signed::from_line(line, &[key]).unwrap().checkpoint)
             .map(|checkpoint| (checkpoint.entries, checkpoint.file.is_some()))
             .collect()
     }

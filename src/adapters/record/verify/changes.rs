@@ -44,7 +44,7 @@ async fn signed_audit() -> Signed {
         }
         record.seal(moment(run)).await.unwrap();
     }
-    let against = Against::of(&path, &seals, None, Vec::new()).unwrap();
+    let against = Against::of(&path, &seals, Vec::new(), Vec::new()).unwrap();
     let sealed = std::fs::read(&path).unwrap();
     Signed { _folder: folder, path, against, sealed }
 }
@@ -268,7 +268,11 @@ async fn checkpoints_cannot_be_forged_shortened_or_moved() {
             whole.replace("\"entries\":60", "\"entries\":45"),
             "line 4 is forged: its signature does not fit what it says",
         ),
-        (whole.replace("\"key\":\"sha256:", "\"key\":\"sha256:0"), "line 1 was signed by another key"),
+        // Another key's name on what this one signed is no other key's checkpoint.
+        (
+            whole.replace("\"key\":\"sha256:", "\"key\":\"sha256:0"),
+            "line 1 is forged: its signature does not fit what it says",
+        ),
         (whole.replace("\"version\":1", "\"version\": 1"), "line 1 is not a checkpoint"),
         (format!("{whole}x\n"), "line 5 is not a checkpoint"),
     ] {
@@ -337,7 +341,7 @@ async fn entries_after_the_last_checkpoint_are_counted() {
 #[tokio::test]
 async fn without_the_key_checkpoints_are_not_believed() {
     let audit = signed_audit().await;
-    let keyless = Against { key: None, ..audit.against.clone() };
+    let keyless = Against { keys: Vec::new(), ..audit.against.clone() };
     let fault = verify(&audit.path, &keyless).unwrap_err();
     assert!(fault.what.ends_with("its checkpoints cannot be checked, because there is no key"), "{fault:?}");
     std::fs::remove_file(audit.against.own.as_ref().unwrap()).unwrap();

@@ -1,6 +1,6 @@
 //! Whether an export is whole, where the audit is not at hand: its chain, its attachments, and the checkpoints in it.
 
-use super::signed::Against;
+use super::signed::{Against, Read};
 use super::walk::{Kept, KeptTexts, Stop, Whole, follow_page};
 use super::{Comparison, Verified};
 use crate::adapters::record::append::sha256_of;
@@ -28,14 +28,15 @@ pub fn verify_export(path: &Path, against: &Against) -> Result<Verified, RecordF
     let path = absolute(path)?;
     let mut copies = against.copies.clone();
     copies.push(path.clone());
-    let against = Against { key: against.key, copies, must_be_signed: true, ..Against::default() };
-    let (marks, flaws) = against.read(&path)?;
+    let against = Against { keys: against.keys.clone(), copies, must_be_signed: true, ..Against::default() };
+    let Read { marks, flaws, others } = against.read(&path)?;
     let mut comparison = Comparison::new(marks);
     let (mut walk, mut verified) = (Walk::default(), Verified::nothing_yet());
     let walked = walk_lines(&path, &mut walk, &mut comparison)
         .map_err(|io| fault::of_io(&path, "the export cannot be read", &io))?;
     verified.take(&walk);
     comparison.end(walked, &path, &mut verified)?;
+    verified.signatures.others = others;
     verified.take_flaws_of_checkpoints(flaws, &against);
     Ok(verified)
 }

@@ -1,12 +1,12 @@
 //! What checkpoints say of an audit, and what they vouch for.
 
 use super::{Flaw, Verified};
-use crate::adapters::record::checkpoints::{self, Found, Kind};
+use crate::adapters::record::checkpoints::{self, Found, Kind, Others, signer_of};
 use crate::adapters::record::fault;
 use crate::adapters::record::key::{self, KeyState};
 use crate::adapters::record::seal::{Seals, seal_of};
 use crate::adapters::record::watch::doubt_of;
-use crate::domain::checkpoint::{Checkpoint, Marks, Signed, entries_in_words};
+use crate::domain::checkpoint::{Checkpoint, LineFault, Marks, Signed, entries_in_words};
 use crate::domain::signing::PublicKey;
 use crate::ports::record::RecordFault;
 use rusqlite::{Connection, OptionalExtension};
@@ -16,46 +16,74 @@ use std::path::{Path, PathBuf};
 /// What an audit is compared against. Nothing by default: then its chain is all there is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Against {
-    /// What signatures are checked with.
-    pub key: Option<PublicKey>,
+    /// What signatures are checked with: one audit may be signed by several operators, each with a key of their own.
+    pub keys: Vec<PublicKey>,
     /// The audit's own file of checkpoints, where there is one.
     pub own: Option<PathBuf>,
     /// The last checkpoint that is remembered beside the private key.
     pub witness: Option<PathBuf>,
     /// Checkpoints that were kept elsewhere.
     pub copies: Vec<PathBuf>,
+    /// The checkpoints that the audit's database holds, a line each; `None` for an audit that is a file.
+    pub lines: Option<Vec<String>>,
     /// Whether there must be some: whoever brings a key of their own knows that something was signed.
     pub must_be_signed: bool,
 }
 
 impl Against {
-    /// The checkpoints of this machine, with its own key or another.
+    /// The checkpoints of this machine, with its own key or others.
     ///
     /// # Errors
     /// A key file that cannot be read.
     pub fn of(
         audit: &Path,
         seals: &Seals,
-        other_key: Option<PublicKey>,
+        other_keys: Vec<PublicKey>,
         copies: Vec<PathBuf>,
     ) -> Result<Self, RecordFault> {
         let audit = super::absolute(audit)?;
-        let own_key = match (other_key, &seals.key) {
-            (Some(_), _) | (None, None) => None,
-            (None, Some(file)) => own_key(&audit, file)?,
+        let must_be_signed = !other_keys.is_empty();
+        let own_key = match &seals.key {
+            Some(file) if !must_be_signed => own_key(&audit, file)?,
+            Some(_) | None => None,
         };
         let witness = own_key.and(seals.key.as_ref()).map(|file| checkpoints::witness_of(file, &audit));
+        let keys = if must_be_signed { other_keys } else { own_key.into_iter().collect() };
+        let own = Some(seals.checkpoints.clone());
+        Ok(Self { keys, own, witness, copies, must_be_signed, lines: None })
+    }
+
+    /// The same for an audit in a database, which many sign: this machine's own checkpoints, and whatever else is known.
+    ///
+    /// # Errors
+    /// A key file that cannot be read.
+    pub fn of_many(
+        audit: &Path,
+        seals: &Seals,
+        given: &[PublicKey],
+        known: &[PublicKey],
+        copies: Vec<PathBuf>,
+    ) -> Result<Self, RecordFault> {
+        let own_key = seals.key.as_deref().map(|file| own_key(audit, file)).transpose()?.flatten();
+        let mut keys: Vec<PublicKey> = own_key.into_iter().collect();
+        for key in given.iter().chain(known) {
+            if !keys.contains(key) {
+                keys.push(*key);
+            }
+        }
+        let of_own = |path: PathBuf| own_key.is_some().then_some(path);
         Ok(Self {
-            key: other_key.or(own_key),
-            own: Some(seals.checkpoints.clone()),
-            witness,
+            keys,
+            own: of_own(seals.checkpoints.clone()),
+            witness: seals.key.as_deref().and_then(|file| of_own(checkpoints::witness_of(file, audit))),
             copies,
-            must_be_signed: other_key.is_some(),
+            lines: None,
+            must_be_signed: !given.is_empty(),
         })
     }
 
-    /// Reads all of it: the marks of what the key signed, and what is wrong with the files.
-    pub(super) fn read(&self, audit: &Path) -> Result<(Marks, Vec<String>), RecordFault> {
+    /// Reads all of it.
+    pub(in crate::adapters::record) fn read(&self, audit: &Path) -> Result<Read, RecordFault> {
         let remembered = match &self.witness {
             None => None,
             Some(witness) => checkpoints::remembered(witness)
@@ -64,11 +92,14 @@ impl Against {
         };
         // Looked for only now: what is remembered was written to the audit's own file before.
         let own = self.own.as_ref().filter(|own| own.exists());
-        if own.is_none() && self.copies.is_empty() && remembered.is_none() {
-            return Ok((Marks::default(), Vec::new()));
+        let has_lines = self.lines.as_ref().is_some_and(|lines| !lines.is_empty());
+        if own.is_none() && self.copies.is_empty() && remembered.is_none() && !has_lines {
+            return Ok(Read::default());
         }
-        let key = self.key.ok_or_else(|| fault::no_key_to_check(audit))?;
-        let (mut all, mut flaws) = (Vec::new(), Vec::new());
+        if self.keys.is_empty() {
+            return Err(fault::no_key_to_check(audit));
+        }
+        let (mut all, mut flaws, mut others) = (Vec::new(), Vec::new(), Others::new());
         if let Some(doubt) = self.witness.as_deref().map(doubt_of) {
             let found = checkpoints::remembered(&doubt)
                 .map_err(|io| fault::unreadable_checkpoints(audit, &doubt, &io))?;
@@ -77,7 +108,8 @@ impl Against {
         let own = own.map(|own| (own, Kind::Own));
         let mut own_checkpoints = Vec::new();
         for (file, kind) in own.into_iter().chain(self.copies.iter().map(|copy| (copy, Kind::Copy))) {
-            let found = read_file(audit, file, kind, key)?;
+            let found = read_file(audit, file, kind, &self.keys)?;
+            others.extend(found.others.clone());
             flaws.extend(in_short(&found.flaws).map(|flaw| format!("{}: {flaw}", file.display())));
             if kind == Kind::Own {
                 own_checkpoints.extend(found.checkpoints);
@@ -86,7 +118,7 @@ impl Against {
             }
         }
         if let Some((witness, line)) = remembered {
-            match Signed::from_line(&line, key) {
+            match Signed::from_line(&line, &self.keys) {
                 Err(fault) => flaws.push(format!("{}: the line {fault}", witness.display())),
                 Ok(Signed { checkpoint, .. }) => {
                     if !own_checkpoints.contains(&checkpoint) {
@@ -101,9 +133,59 @@ impl Against {
                 }
             }
         }
+        if let Some(lines) = &self.lines {
+            let held = read_lines(lines, &self.keys, &mut others, &mut flaws);
+            let gone = own_checkpoints.iter().filter(|own| !held.contains(own));
+            let gone: Vec<String> = gone
+                .map(|own| {
+                    format!(
+                        "the one of {} for {}, kept here, is not in the database",
+                        own.at,
+                        entries_in_words(own.entries)
+                    )
+                })
+                .collect();
+            flaws.extend(in_short(&gone));
+            all.extend(held);
+        }
         all.extend(own_checkpoints);
-        Ok((Marks::new(all), flaws))
+        Ok(Read { marks: Marks::new(all), flaws, others: others.len() })
     }
+}
+
+/// What an audit is compared against, as it was read.
+#[derive(Debug, Default)]
+pub(in crate::adapters::record) struct Read {
+    /// What known keys signed.
+    pub marks: Marks,
+    /// What is wrong with the checkpoints.
+    pub flaws: Vec<String>,
+    /// How many keys signed some that are not known here.
+    pub others: usize,
+}
+
+/// The checkpoints among the lines that a database holds. Those of unknown keys vouch for nothing and are no flaw: any
+/// operator may sign.
+fn read_lines(
+    lines: &[String],
+    keys: &[PublicKey],
+    others: &mut Others,
+    flaws: &mut Vec<String>,
+) -> Vec<Checkpoint> {
+    let (mut held, mut wrong) = (Vec::new(), Vec::new());
+    for (number, line) in (1..).zip(lines) {
+        match Signed::from_line(line, keys) {
+            Ok(signed) => held.push(signed.checkpoint),
+            Err(LineFault::OtherKey) => {
+                *others.entry(signer_of(line).unwrap_or_default()).or_default() += 1;
+            }
+            Err(fault @ (LineFault::NotOne | LineFault::Forged)) => {
+                wrong.push(format!("in the database: number {number} {fault}"));
+            }
+        }
+    }
+    flaws.extend(in_short(&wrong));
+    held
 }
 
 /// One cause (another key, ends of lines that were changed) is wrong with every line: the first of them is enough.
@@ -122,8 +204,8 @@ fn own_key(audit: &Path, file: &Path) -> Result<Option<PublicKey>, RecordFault> 
     }
 }
 
-fn read_file(audit: &Path, file: &Path, kind: Kind, key: PublicKey) -> Result<Found, RecordFault> {
-    checkpoints::read(file, kind, key).map_err(|io| fault::unreadable_checkpoints(audit, file, &io))
+fn read_file(audit: &Path, file: &Path, kind: Kind, keys: &[PublicKey]) -> Result<Found, RecordFault> {
+    checkpoints::read(file, kind, keys).map_err(|io| fault::unreadable_checkpoints(audit, file, &io))
 }
 
 /// What checkpoints vouch for.
@@ -135,6 +217,8 @@ pub struct Signatures {
     pub last: Option<Checkpoint>,
     /// What they say of the file's bytes.
     pub bytes: Bytes,
+    /// How many keys signed some of it that are not known here: those vouch for nothing.
+    pub others: usize,
 }
 
 /// What checkpoints say of the file's bytes.
@@ -149,7 +233,7 @@ pub enum Bytes {
 
 impl Signatures {
     pub(super) fn of(marks: &Marks) -> Self {
-        Self { count: marks.count(), last: marks.sound().cloned(), bytes: Bytes::Unsealed }
+        Self { count: marks.count(), last: marks.sound().cloned(), bytes: Bytes::Unsealed, others: 0 }
     }
 }
 

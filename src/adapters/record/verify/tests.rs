@@ -28,7 +28,7 @@ async fn audit() -> (TempDir, PathBuf) {
 }
 
 /// Lifts the triggers, does something, and puts the very same triggers back.
-pub(super) fn tamper(path: &Path, statements: &str) {
+pub(in crate::adapters::record) fn tamper(path: &Path, statements: &str) {
     let connection = Connection::open(path).unwrap();
     connection.execute_batch("PRAGMA synchronous = OFF").unwrap();
     let triggers: Vec<(String, String)> = connection

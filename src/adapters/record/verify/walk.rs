@@ -4,12 +4,13 @@ use super::told;
 use crate::adapters::record::append::{ATTACHMENTS, sha256_of};
 use crate::adapters::record::read::{COLUMNS, entry_of};
 use crate::domain::audit::{Break, Entry, Walk};
+use crate::ports::record::RecordFault;
 use rayon::prelude::*;
 use rusqlite::{Connection, Row, Rows};
 use serde_json::Value;
 
 /// How many entries are read in one transaction at most: between two, others can append.
-pub(super) const PAGE_ENTRIES: i64 = 2_000;
+pub(in crate::adapters::record) const PAGE_ENTRIES: i64 = 2_000;
 /// How many bytes of entries and attachments a page holds at most, but for its last entry: what bounds the memory.
 const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -25,10 +26,12 @@ pub(in crate::adapters::record) enum Stop {
     File(String),
     /// SQLite's own.
     Sql(rusqlite::Error),
+    /// A server's: nothing is said of what could not be read.
+    Fault(RecordFault),
 }
 
 impl Stop {
-    pub(super) fn at(seq: i64, what: impl Into<String>) -> Self {
+    pub(in crate::adapters::record) fn at(seq: i64, what: impl Into<String>) -> Self {
         Self::Entry(Break { seq, what: what.into() })
     }
 }
@@ -41,25 +44,25 @@ impl From<rusqlite::Error> for Stop {
 
 /// An entry with what lies beside it, as it was read.
 #[derive(Debug)]
-pub(super) struct Whole {
-    pub(super) seq: i64,
-    pub(super) entry: Result<Entry, String>,
-    pub(super) beside: Vec<Kept>,
+pub(in crate::adapters::record) struct Whole {
+    pub(in crate::adapters::record) seq: i64,
+    pub(in crate::adapters::record) entry: Result<Entry, String>,
+    pub(in crate::adapters::record) beside: Vec<Kept>,
 }
 
 /// An attachment as it lies there; `None` where a column is not of its type.
 #[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) place: Option<i64>,
-    pub(super) texts: Option<KeptTexts>,
+pub(in crate::adapters::record) struct Kept {
+    pub(in crate::adapters::record) place: Option<i64>,
+    pub(in crate::adapters::record) texts: Option<KeptTexts>,
 }
 
 /// The texts of an attachment.
 #[derive(Debug)]
-pub(super) struct KeptTexts {
-    pub(super) sha256: String,
-    pub(super) text: String,
-    pub(super) text_sha256: String,
+pub(in crate::adapters::record) struct KeptTexts {
+    pub(in crate::adapters::record) sha256: String,
+    pub(in crate::adapters::record) text: String,
+    pub(in crate::adapters::record) text_sha256: String,
 }
 
 /// Some entries in a row.
@@ -86,20 +89,20 @@ pub(in crate::adapters::record) fn follow(
 
 /// The pages of a chain: while one is read, the one before it is looked at on the other processors.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(in crate::adapters::record) struct Pages {
     waiting: Vec<Whole>,
     from: i64,
 }
 
 impl Pages {
     /// From where the walk is. An entry with a number below the first would be a foreign one: begin below it.
-    pub(super) fn from(walk: &Walk) -> Self {
+    pub(in crate::adapters::record) fn from(walk: &Walk) -> Self {
         let from = if walk.count() == 0 { i64::MIN } else { walk.count() + 1 };
         Self { waiting: Vec::new(), from }
     }
 
     /// Reads a page and follows the one before it; says whether that was the last, which is then followed too.
-    pub(super) fn step(
+    pub(in crate::adapters::record) fn step(
         &mut self,
         connection: &Connection,
         walk: &mut Walk,
@@ -189,7 +192,7 @@ fn kept_of(row: &Row<'_>) -> Kept {
 }
 
 /// Checks some entries in a row, and shows the walk after each.
-pub(super) fn follow_page(
+pub(in crate::adapters::record) fn follow_page(
     entries: &[Whole],
     walk: &mut Walk,
     seen: &mut impl FnMut(&Walk),

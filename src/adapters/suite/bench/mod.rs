@@ -241,7 +241,7 @@ pub(super) fn mapping(text: &str) -> SourcePreset {
 }
 
 /// The address of a server to test on; a test without one passes and says so, unless none may be skipped.
-fn server(variable: &str) -> Option<String> {
+pub(in crate::adapters) fn server(variable: &str) -> Option<String> {
     let address = system::environment(variable);
     if address.is_none() {
         assert!(system::environment("UNSTUCK_TEST_NO_SKIP").is_none(), "${variable} is not set");
@@ -251,7 +251,7 @@ fn server(variable: &str) -> Option<String> {
 }
 
 /// A name that no other test's database has.
-fn fresh_name() -> String {
+pub(in crate::adapters) fn fresh_name() -> String {
     format!("unstuck_suite_{}", Uuid::now_v7().simple())
 }
 
@@ -263,12 +263,12 @@ fn with_database(address: &str, name: &str) -> String {
 }
 
 /// An address as a configuration's becomes one.
-fn address_of(url: &str, shown: &str) -> Address {
+pub(in crate::adapters) fn address_of(url: &str, shown: &str) -> Address {
     Address { url: url.into(), shown: shown.to_owned(), password: None, environment: Arc::new(|_| None) }
 }
 
 /// Carries out what remains to be done when a test is over, also where it failed.
-fn to_the_end(work: impl Future<Output = ()> + Send + 'static) {
+pub(in crate::adapters) fn to_the_end(work: impl Future<Output = ()> + Send + 'static) {
     let thread = std::thread::spawn(|| tokio::runtime::Runtime::new().unwrap().block_on(work));
     if thread.join().is_err() {
         eprintln!("a test's database was not dropped");

@@ -50,7 +50,7 @@ pub(in crate::workflow::settle) fn writes_sha256(
 /// Both persons, each with their words and where they came from.
 pub(super) fn approval_json(approval: &Approval) -> Value {
     let (proposal, approver) = (approval.proposal(), approval.approver());
-    json!({
+    let mut both = json!({
         "proposed": {
             "entry": proposal.entry,
             "at": stamp(proposal.at),
@@ -66,7 +66,12 @@ pub(super) fn approval_json(approval: &Approval) -> Value {
             "insisted": approver.insists,
         },
         "from_same_login": approval.same_login(),
-    })
+    });
+    // The approver's own stands in the entry itself.
+    if let Some(login) = &proposal.recorded_by {
+        both["proposed"]["recorded_by"] = json!(&**login);
+    }
+    both
 }
 
 /// An attempt to approve that came to nothing. It is no entry of the proposal's own decision: that one still waits, or had

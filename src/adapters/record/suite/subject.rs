@@ -4,10 +4,13 @@ use super::*;
 use pretty_assertions::assert_eq;
 
 /// A table has one history, whatever its source is called; entries of earlier programs are found by the name.
+#[rstest]
 #[tokio::test]
-async fn an_item_is_found_by_its_table_under_any_name_of_its_source() {
-    let (_folder, path) = folder();
-    let record = SqliteRecord::open(&path).unwrap();
+async fn an_item_is_found_by_its_table_under_any_name_of_its_source(
+    #[values(Sqlite, Postgres)] engine: Engine,
+) {
+    let Some(audit) = Audit::of(engine).await else { return };
+    let record = audit.record();
     let told = |event, decision: u128, source: &str, table: Option<&str>| NewEntry {
         source: source.to_owned(),
         body: json!({ "table": table }),
