@@ -6,6 +6,7 @@ use super::session::{self, AuditUse, Troubles};
 use super::tell;
 use crate::domain::advice::Advice;
 use crate::domain::decision::{Choice, Outcome, Reason};
+use crate::domain::evidence::FaultKind;
 use crate::domain::text::clean;
 use crate::output::{json, say};
 use crate::ports::source::Source;
@@ -175,6 +176,14 @@ async fn many(
             orders.push(order_of(&found, &checked, choice, &reason, arguments.insists));
         } else {
             summary.left_out += 1;
+            if let Some(why) = unasked(&checked) {
+                let failure = Failure::new(
+                    Exit::No,
+                    format!("{}: left out: {why}", clean(found.finding.item.key.as_str())),
+                    "Mend its row or its kind's templates; the others are decided without it.",
+                );
+                troubles.tell(&failure);
+            }
         }
     }
     if arguments.dry_run {
@@ -210,6 +219,12 @@ async fn many(
         troubles.note(Exit::No);
     }
     Ok(troubles.worst())
+}
+
+/// Why an item could not even be asked about, if so: what is wrong with itself, not with its provider.
+fn unasked(checked: &Checked) -> Option<&str> {
+    let fault = checked.judgement.fault.as_ref()?;
+    (fault.kind == FaultKind::Question).then_some(&*fault.detail)
 }
 
 /// A bulk decision takes only the items whose advice it is; anybody may hand an item on.

@@ -284,7 +284,10 @@ fn kind(
     let policy = Policy {
         kind: name.into(),
         risk,
-        stuck_after: span(&entry.stuck_after, "stuck_after", Policy::STUCK_AFTER)?,
+        stuck_after: match entry.stuck_after.as_deref() {
+            Some("never") => Policy::NEVER,
+            _ => span(&entry.stuck_after, "stuck_after", Policy::STUCK_AFTER)?,
+        },
         check: entry.check.as_deref().map(|check| check_name(name, check, presets)).transpose()?,
         reference: text(&entry.reference).unwrap_or_else(|| "{{ key }}".into()),
         idempotency_key: text(&entry.idempotency_key),
@@ -337,7 +340,8 @@ fn in_field(place: &str, field: &str, what: &str) -> ConfigFault {
 
 pub(super) fn positive(text: &str) -> Result<TimeDelta, String> {
     match parse_duration(text)? {
-        span if span > TimeDelta::zero() => Ok(span),
+        // Nobody counts back further than that.
+        span if span > TimeDelta::zero() => Ok(span.min(Policy::NEVER)),
         _ => Err(format!("`{text}` must be longer than nothing")),
     }
 }

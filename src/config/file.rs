@@ -197,7 +197,7 @@ pub struct SourceEntry {
 pub struct KindEntry {
     /// How much a wrong decision costs.
     pub risk: Option<Risk>,
-    /// After how long a running item is stuck.
+    /// After how long a running item is stuck, or `never`.
     pub stuck_after: Option<String>,
     /// How long the workers wait for the provider's answer.
     pub call_timeout: Option<String>,

@@ -124,6 +124,9 @@ fn of_failed(
     live_holder: bool,
 ) -> (Advice, Vec<String>) {
     let say = |sentence: &str| vec![sentence.to_owned()];
+    if key.bars_retry() {
+        return (Advice::Escalate, vec![key.sentence()]);
+    }
     match (risk, finding) {
         (Risk::Financial, _) => (
             Advice::Escalate,
@@ -152,6 +155,7 @@ fn of_settled_absence(risk: Risk, finding: FindingKind, key: KeyProtection) -> (
             reasons.insert(0, DISAGREE.to_owned());
             (Advice::Escalate, reasons)
         }
+        (_, FindingKind::Stuck | FindingKind::Ambiguous) if key.bars_retry() => (Advice::Escalate, reasons),
         (Risk::Financial, FindingKind::Stuck | FindingKind::Ambiguous) if !key.protects() => {
             reasons.push("A second look by a person is worth it before money moves anew.".to_owned());
             (Advice::Retry, reasons)

@@ -41,6 +41,12 @@ impl Attempts {
         Self { first: Self::first_of(item), last }
     }
 
+    /// In how long an absence means something; `None` where it does already, or where no time tells.
+    pub fn shows_in(&self, settle: TimeDelta, now: DateTime<Utc>) -> Option<TimeDelta> {
+        let left = settle - (now - self.last?);
+        (left > TimeDelta::zero()).then_some(left)
+    }
+
     /// A moment before which no attempt began; `None` when the source does not surely tell one.
     pub fn first_of(item: &Item) -> Option<DateTime<Utc>> {
         let times = &item.times;
@@ -50,11 +56,27 @@ impl Attempts {
     }
 }
 
+/// What an error tells of the idempotency key that the request carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyTold {
+    /// The answer is one that the provider kept from an earlier request with this key.
+    ErrorKept,
+    /// The key was used before, with another request.
+    OfAnother,
+}
+
 /// What a provider's memory for idempotency keys makes of a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyProtection {
     /// The workers send no key, or nobody said that they do.
     NoKey,
+    /// Each attempt has a key of its own: the provider cannot know the next one.
+    PerAttempt,
+    /// The provider keeps an error under the key: the same request is answered with it, and nothing is carried out.
+    ErrorKept,
+    /// The provider knows the key from another request.
+    OfAnother,
     /// How long the provider remembers a key is not known, which counts as not at all.
     MemoryUnknown,
     /// When the key was first sent is not known.
@@ -83,6 +105,30 @@ impl KeyProtection {
         }
     }
 
+    /// The same, by what the item's error tells of the key, where it tells something.
+    #[must_use]
+    pub fn told(self, told: Option<KeyTold>) -> Self {
+        match (told, self) {
+            (Some(KeyTold::OfAnother), _) => Self::OfAnother,
+            // What was kept is forgotten too.
+            (Some(KeyTold::ErrorKept), Self::ForgottenSince(_)) | (None, _) => self,
+            (Some(KeyTold::ErrorKept), _) => Self::ErrorKept,
+        }
+    }
+
+    /// Whether a retry gets no further whatever happened: somebody has to look first.
+    pub fn bars_retry(self) -> bool {
+        match self {
+            Self::ErrorKept | Self::OfAnother => true,
+            Self::NoKey
+            | Self::PerAttempt
+            | Self::MemoryUnknown
+            | Self::FirstAttemptUnknown
+            | Self::ForgottenSince(_)
+            | Self::Until(_) => false,
+        }
+    }
+
     /// Whether a retry with the same key would be answered from the provider's memory.
     pub fn protects(self) -> bool {
         matches!(self, Self::Until(_))
@@ -93,6 +139,17 @@ impl KeyProtection {
         use crate::domain::moment::stamp;
         match self {
             Self::NoKey => "No idempotency key is known for this item: a retry is a new effect.".to_owned(),
+            Self::PerAttempt => {
+                "The idempotency key changes with each attempt: a retry is a new effect.".to_owned()
+            }
+            Self::ErrorKept => {
+                "The provider keeps an error under the idempotency key and answers with it again: the outcome of the first request is unknown, and a retry with the same key gets no further."
+                    .to_owned()
+            }
+            Self::OfAnother => {
+                "The idempotency key belongs to another request: somebody must look what that one did before anything is sent."
+                    .to_owned()
+            }
             Self::MemoryUnknown => {
                 "How long the provider remembers a key is not known: count a retry as a new effect."
                     .to_owned()
@@ -142,6 +199,38 @@ mod tests {
         let protection = KeyProtection::at(at(0), attempts, has_key, ttl_minutes.map(TimeDelta::minutes));
         assert_eq!(protection, expected);
         assert_eq!(protection.protects(), matches!(expected, KeyProtection::Until(_)));
+    }
+
+    #[rstest]
+    #[case::nothing_told(KeyProtection::Until(at(1)), None, KeyProtection::Until(at(1)), false)]
+    #[case::error_kept(KeyProtection::Until(at(1)), Some(KeyTold::ErrorKept), KeyProtection::ErrorKept, true)]
+    #[case::for_how_long_is_unknown(
+        KeyProtection::MemoryUnknown,
+        Some(KeyTold::ErrorKept),
+        KeyProtection::ErrorKept,
+        true
+    )]
+    #[case::forgotten_since(
+        KeyProtection::ForgottenSince(at(-1)),
+        Some(KeyTold::ErrorKept),
+        KeyProtection::ForgottenSince(at(-1)),
+        false
+    )]
+    #[case::of_another(
+        KeyProtection::ForgottenSince(at(-1)),
+        Some(KeyTold::OfAnother),
+        KeyProtection::OfAnother,
+        true
+    )]
+    fn what_an_error_tells_of_the_key_counts(
+        #[case] by_times: KeyProtection,
+        #[case] told: Option<KeyTold>,
+        #[case] expected: KeyProtection,
+        #[case] bars: bool,
+    ) {
+        let key = by_times.told(told);
+        assert_eq!((key, key.bars_retry()), (expected, bars));
+        assert!(!(key.bars_retry() && key.protects()));
     }
 
     fn item(state: State, tried_once: bool, attempts: Option<i64>) -> Item {

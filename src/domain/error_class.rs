@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::attempt::KeyTold;
 pub use crate::domain::error_rules::ErrorTableFault;
 use crate::domain::error_rules::Layer;
 use crate::domain::error_text::{self, Story};
@@ -53,15 +54,18 @@ pub struct Classified<'a> {
     pub rule: Option<&'a str>,
     /// A short reason for people.
     pub why: &'a str,
+    /// What the text tells of the request's idempotency key; `None` for most texts.
+    pub key: Option<KeyTold>,
 }
 
 impl Classified<'_> {
     const fn no_text() -> Self {
-        Self { class: ErrorClass::Ambiguous, rule: None, why: "no error text" }
+        Self { class: ErrorClass::Ambiguous, rule: None, why: "no error text", key: None }
     }
 
     const fn not_known() -> Self {
-        Self { class: ErrorClass::Ambiguous, rule: None, why: "no rule knows this text: look before a retry" }
+        let why = "no rule knows this text: look before a retry";
+        Self { class: ErrorClass::Ambiguous, rule: None, why, key: None }
     }
 }
 

@@ -7,6 +7,7 @@ use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::domain::attempt::KeyTold;
 use crate::domain::error_class::{Classified, ErrorClass};
 
 const COMPILED_LIMIT: usize = 64 << 20;
@@ -77,6 +78,7 @@ struct RuleText {
     covers: bool,
     #[serde(default)]
     weak: bool,
+    key: Option<KeyTold>,
 }
 
 #[derive(Debug, Clone)]
@@ -85,6 +87,7 @@ struct Rule {
     class: ErrorClass,
     why: String,
     weak: bool,
+    key: Option<KeyTold>,
     /// What it takes away from the ambiguous rules; empty unless it covers.
     covered: Vec<Regex>,
 }
@@ -134,7 +137,7 @@ impl Layer {
             let covered =
                 if text.covers { compile_all(&owner_of(text), &text.any, words)? } else { Vec::new() };
             let (id, why) = (text.id.clone(), text.why.clone());
-            rules.push(Rule { id, class: text.class, why, weak: text.weak, covered });
+            rules.push(Rule { id, class: text.class, why, weak: text.weak, key: text.key, covered });
         }
         let (doubts, proofs) =
             both_patterns(doubts, proofs).map_err(|fault| first_fault(&table).unwrap_or(fault))?;
@@ -198,6 +201,7 @@ impl Layer {
             class: rule.map_or(ErrorClass::Ambiguous, |rule| rule.class),
             rule: rule.map(|rule| rule.id.as_str()),
             why: rule.map_or("", |rule| rule.why.as_str()),
+            key: rule.and_then(|rule| rule.key),
         }
     }
 
@@ -215,6 +219,7 @@ fn check(rule: &RuleText, place: usize, before: &[Rule]) -> Result<(), ErrorTabl
         () if rule.any.is_empty() => unfit("any is empty"),
         () if rule.covers && ambiguous => unfit("`covers` belongs to before_effect and refused rules"),
         () if rule.weak && !ambiguous => unfit("`weak` belongs to ambiguous rules"),
+        () if rule.key.is_some() && !ambiguous => unfit("`key` belongs to ambiguous rules"),
         () if before.iter().any(|earlier| earlier.id == rule.id) => {
             Err(ErrorTableFault::RepeatedId { rule: rule.id.clone(), place })
         }

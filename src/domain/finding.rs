@@ -3,6 +3,7 @@
 use crate::domain::error_class::ErrorClass;
 use crate::domain::item::{self, Item, LastError, Lease, State};
 use crate::domain::moment::{Reading, span, stamp};
+use crate::domain::policy::Policy;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -125,13 +126,13 @@ fn find_stuck(
     let since = base_time(&item, now, &mut notes);
     let age = since.map(|at| (now - at).max(TimeDelta::zero()));
     let holder = match &item.times.lease {
-        Lease::None | Lease::Told(item::Holder::Unknown) => by_age(&item, age, stuck_after, now),
+        Lease::None | Lease::Told(item::Holder::Unknown) => by_policy(&item, age, stuck_after, now),
         Lease::EndsAt(Reading::Known(end)) => by_lease_end(*end, TimeDelta::zero(), now, &mut notes),
         // Only what has ended in every zone of the world has ended.
         Lease::EndsAt(Reading::ZoneUnclear(end)) => by_lease_end(*end, ZONE_MAX, now, &mut notes),
         Lease::EndsAt(Reading::Missing) => {
             notes.push("Its lease has no end: its age counts instead.".to_owned());
-            by_age(&item, age, stuck_after, now)
+            by_policy(&item, age, stuck_after, now)
         }
         Lease::EndsAt(odd) => {
             notes.push(format!("The end of its lease cannot be read: {odd}."));
@@ -158,6 +159,44 @@ fn find_stuck(
             Some(Finding { item, kind: FindingKind::Stuck, error, since, age, held: false, notes })
         }
     }
+}
+
+/// Why a running item is no finding, as a sentence about "it" goes on: what keeps it from being called stuck.
+pub fn why_live(item: &Item, stuck_after: TimeDelta, now: DateTime<Utc>) -> Option<String> {
+    if item.state != State::Running {
+        return None;
+    }
+    let mut notes = Vec::new();
+    let age = base_time(item, now, &mut notes).map(|at| (now - at).max(TimeDelta::zero()));
+    let has_run =
+        age.map_or("runs since nobody knows when".to_owned(), |age| format!("runs for {}", span(age)));
+    let within = |limit: TimeDelta| format!("{has_run}, and may for {}", span(limit));
+    Some(match &item.times.lease {
+        Lease::Seconds(None) => format!("{has_run}, and no limit is set for it"),
+        Lease::Seconds(Some(seconds)) => within(TimeDelta::try_seconds(*seconds).unwrap_or(TimeDelta::MAX)),
+        Lease::EndsAt(Reading::Known(end)) => format!(
+            "{has_run}, and its lease ends in {} ({}); whether its holder lives is not known",
+            span(*end - now),
+            stamp(*end)
+        ),
+        Lease::Told(item::Holder::Live) => format!("{has_run}, and its holder lives, as its source shows"),
+        Lease::Heartbeat { beat: Reading::Known(beat), .. } if is_believable(*beat, now) => {
+            format!(
+                "{has_run}, and its holder gave a sign of life {} ago",
+                span((now - *beat).max(TimeDelta::zero()))
+            )
+        }
+        Lease::None | Lease::Told(_) | Lease::EndsAt(_) | Lease::Heartbeat { .. }
+            if stuck_after >= Policy::NEVER =>
+        {
+            format!("{has_run}, and no limit is set for it")
+        }
+        Lease::None | Lease::Told(_) | Lease::EndsAt(_) | Lease::Heartbeat { .. } => within(stuck_after),
+    })
+}
+
+fn by_policy(item: &Item, age: Option<TimeDelta>, stuck_after: TimeDelta, now: DateTime<Utc>) -> Holder {
+    if stuck_after >= Policy::NEVER { Holder::Live } else { by_age(item, age, stuck_after, now) }
 }
 
 fn by_age(item: &Item, age: Option<TimeDelta>, stuck_after: TimeDelta, now: DateTime<Utc>) -> Holder {

@@ -169,7 +169,8 @@ pub struct Item {
     pub last_error: LastError,
     /// The small columns by name, for templates and to notice that a row moved on since it was listed.
     pub fields: Vec<(Arc<str>, Cell)>,
-    /// What could not be read as declared, in words ("attempts holds 'abc', not a number").
+    /// What could not be read as declared ("attempts holds 'abc', not a number"), and what the source itself notes about
+    /// the row, in sentences.
     pub oddities: Vec<String>,
 }
 

@@ -88,7 +88,7 @@ pub struct Policy {
     pub kind: Arc<str>,
     /// How much a wrong decision costs.
     pub risk: Risk,
-    /// After how long a running item without a lease is stuck.
+    /// After how long a running item without a lease is stuck; [`Policy::NEVER`] where it may run as long as it likes.
     pub stuck_after: TimeDelta,
     /// Who knows whether the effect happened; `None` where nobody can be asked.
     pub check: Option<CheckName>,
@@ -121,6 +121,9 @@ pub struct Policy {
 impl Policy {
     /// After how long a running item is stuck where nobody says otherwise.
     pub const STUCK_AFTER: TimeDelta = TimeDelta::minutes(30);
+    /// The `stuck_after` of a kind whose items may run as long as they like. Longer than any clock is wrong, and short enough
+    /// to count back from now.
+    pub const NEVER: TimeDelta = TimeDelta::days(36_500);
     /// How old evidence may be where nobody says otherwise.
     pub const EVIDENCE_AGE_MAX: TimeDelta = TimeDelta::minutes(5);
     /// How long a proposal waits where nobody says otherwise.

@@ -23,6 +23,8 @@ pub struct FindingLine<'a> {
     pub state: &'static str,
     /// Why it needs a person; `None` for an item that was asked for and needs nobody.
     pub finding: Option<&'static str>,
+    /// Since when it is so, RFC 3339 in UTC; `None` where no readable time says so.
+    pub since: Option<String>,
     /// How long it is so, in seconds, by the source's clock; `None` where no readable time says so.
     pub age_seconds: Option<i64>,
     /// How many times it was tried.
@@ -74,6 +76,7 @@ impl<'a> FindingLine<'a> {
             status: &item.status,
             state: item.state.as_str(),
             finding: Some(finding.kind.as_str()),
+            since: finding.since.map(stamp),
             age_seconds: finding.age.map(|age| age.num_seconds()),
             attempts: item.attempts,
             last_error: item.last_error.text().map(|text| mask_document(text, &found.mask)),

@@ -2,11 +2,11 @@
 
 use crate::config::kind::Kind;
 use crate::domain::advice::{Advice, Advised, advise};
-use crate::domain::attempt::{Attempts, KeyProtection};
+use crate::domain::attempt::{Attempts, KeyProtection, KeyTold};
 use crate::domain::audit::{Attachment, Entry, Event, NewEntry, Subject};
 use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind};
 use crate::domain::mask::mask_document;
-use crate::domain::moment::stamp;
+use crate::domain::moment::{span, stamp};
 use crate::domain::money::Money;
 use crate::domain::timeline::origins::effect_json;
 use crate::domain::verdict::{Judgement, Verdict, judge};
@@ -56,24 +56,24 @@ pub async fn check(desk: &Desk, found: &Found) -> Checked {
         Err(fault) => return unanswered(kind, found, fault, at),
     };
     let prepared = prepare_question(desk, kind, found).await;
-    let (question, expected, has_key) = match prepared {
+    let (question, expected, key) = match prepared {
         Ok(prepared) => prepared,
         Err(fault) => return unanswered(kind, found, fault, at),
     };
     let told = provider.ask(&question).await;
-    weigh(found, told, provider.facts().clocks, expected.as_ref(), (has_key, kind.policy.stuck_after), at)
+    weigh(found, told, provider.facts().clocks, expected.as_ref(), (key, kind.policy.stuck_after), at)
 }
 
 /// Judges a finding by a list that was read whole, or by the fault that it was. The list counts from when it began: what came
 /// about while it was read may be on it or not.
 pub(super) async fn check_by(desk: &Desk, found: &Found, list: &List, clocks: Clocks) -> Checked {
     let kind = desk.kind(&found.finding.item.kind);
-    let (question, expected, has_key) = match prepare_question(desk, kind, found).await {
+    let (question, expected, key) = match prepare_question(desk, kind, found).await {
         Ok(prepared) => prepared,
         Err(fault) => return unanswered(kind, found, fault, list.began),
     };
     let told = list.tell(&question.reference);
-    weigh(found, told, clocks, expected.as_ref(), (has_key, kind.policy.stuck_after), list.began)
+    weigh(found, told, clocks, expected.as_ref(), (key, kind.policy.stuck_after), list.began)
 }
 
 /// Judges what a provider told, `at` being when the question was asked. Pure, but for its place.
@@ -82,7 +82,7 @@ fn weigh(
     told: Told,
     clocks: Clocks,
     expected: Option<&Money>,
-    (has_key, attempt_max): (bool, TimeDelta),
+    (key, attempt_max): (SentKey, TimeDelta),
     at: DateTime<Utc>,
 ) -> Checked {
     let finding = &found.finding;
@@ -90,9 +90,37 @@ fn weigh(
     let source_now = at + found.clock_gap;
     let attempts = Attempts::of(&finding.item, attempt_max, source_now);
     let judgement = judge(told.answer, clocks, attempts, expected, source_now);
-    let key = KeyProtection::at(source_now, attempts, has_key, clocks.key_ttl);
-    let advised = advise(found.risk, finding.kind, &judgement, key, finding.held);
+    let key = key.protection(source_now, attempts, clocks);
+    let mut advised = advise(found.risk, finding.kind, &judgement, key, finding.held);
+    if judgement.verdict == Verdict::NotFound
+        && let Some(left) = attempts.shows_in(clocks.settle, source_now)
+    {
+        // Never a moment too early.
+        let left = span(left + TimeDelta::milliseconds(999));
+        advised.reasons.push(format!("Look again in {left}."));
+    }
     Checked { judgement, advised, key, evidence: Some(told.evidence), at }
+}
+
+/// What is known of the idempotency key that an item's requests carry.
+#[derive(Debug, Clone, Copy)]
+struct SentKey {
+    /// Whether they carry one.
+    is_sent: bool,
+    /// Whether each attempt has another.
+    is_per_attempt: bool,
+    /// What the item's error tells of it.
+    told: Option<KeyTold>,
+}
+
+impl SentKey {
+    /// What it is worth for a retry.
+    fn protection(self, source_now: DateTime<Utc>, attempts: Attempts, clocks: Clocks) -> KeyProtection {
+        if self.is_sent && self.is_per_attempt {
+            return KeyProtection::PerAttempt.told(self.told);
+        }
+        KeyProtection::at(source_now, attempts, self.is_sent, clocks.key_ttl).told(self.told)
+    }
 }
 
 fn unanswered(kind: &Kind, found: &Found, fault: Fault, at: DateTime<Utc>) -> Checked {
@@ -119,7 +147,7 @@ async fn prepare_question(
     desk: &Desk,
     kind: &Kind,
     found: &Found,
-) -> Result<(Question, Option<Money>, bool), Fault> {
+) -> Result<(Question, Option<Money>, SentKey), Fault> {
     let question_fault = |detail: String| Fault::new(FaultKind::Question, detail);
     let item = &found.finding.item;
     let source = desk
@@ -146,14 +174,20 @@ async fn prepare_question(
         .map(|amount| Money::read(&amount, currency.as_deref(), kind.policy.amount_unit))
         .transpose()
         .map_err(question_fault)?;
-    let has_key = kind.idempotency_key.as_ref().is_some_and(|template| template.render(&fields).is_ok());
+    let template = kind.idempotency_key.as_ref();
+    let key = SentKey {
+        is_sent: template.is_some_and(|template| template.render(&fields).is_ok()),
+        is_per_attempt: template
+            .is_some_and(|template| template.names().iter().any(|name| name == "attempts")),
+        told: desk.errors.classify(item.last_error.text()).key,
+    };
     let question = Question {
         reference,
         from: first_attempt_of(found),
         fields: fields.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
         mask: Arc::clone(&kind.policy.mask),
     };
-    Ok((question, expected, has_key))
+    Ok((question, expected, key))
 }
 
 /// The earliest moment, by our clock and with a margin, at which an effect of an item can have come about; `None` where its

@@ -24,13 +24,14 @@ fn types_of(line: &Value) -> Vec<(String, &'static str)> {
     line.as_object().unwrap().iter().map(|(name, value)| (name.clone(), type_of(value))).collect()
 }
 
-const FINDING: [(&str, &str); 13] = [
+const FINDING: [(&str, &str); 14] = [
     ("source", "text"),
     ("key", "text"),
     ("kind", "text"),
     ("status", "text"),
     ("state", "text"),
     ("finding", "text"),
+    ("since", "text"),
     ("age_seconds", "number"),
     ("attempts", "null"),
     ("last_error", "text"),

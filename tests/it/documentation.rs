@@ -78,29 +78,60 @@ fn sources() -> String {
     all
 }
 
+/// The names of tests that stand in a text.
+fn tests_named_in(text: &str) -> Vec<&str> {
+    let is_name = |name: &&str| {
+        let of_it = name.starts_with("it ");
+        of_it || ["::tests::", "::changes::", "::suite::"].iter().any(|part| name.contains(part))
+    };
+    text.split('`').skip(1).step_by(2).filter(is_name).collect()
+}
+
+fn is_test(sources: &str, name: &str) -> bool {
+    let function = name.rsplit("::").next().unwrap();
+    [format!("fn {function}("), format!("fn {function}<")].iter().any(|written| sources.contains(written))
+}
+
+/// How many cases from the field there are.
+const CASES: usize = 75;
+
+/// Each case has its test, or is told as missing.
+#[test]
+fn every_case_names_a_test_that_there_is_or_what_is_missing() {
+    let page = include_str!("../../docs/cases.md");
+    let sources = sources();
+    let wrong: Vec<&str> = tests_named_in(page).into_iter().filter(|name| !is_test(&sources, name)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let (held, missing) = page.split_once("## Not yet").unwrap();
+    let rows = |text: &'static str| -> Vec<(usize, &'static str)> {
+        let numbered = text.lines().filter_map(|line| {
+            let number = line.strip_prefix("| ")?.split(' ').next()?.parse().ok()?;
+            Some((number, line))
+        });
+        numbered.collect()
+    };
+    let (held, missing) = (rows(held), rows(missing));
+    for (number, row) in &held {
+        assert!(!tests_named_in(row).is_empty(), "case {number} names no test");
+    }
+    let known = |number| held.iter().chain(&missing).any(|(known, _)| *known == number);
+    let absent: Vec<usize> = (1..=CASES).filter(|number| !known(*number)).collect();
+    assert!(absent.is_empty(), "neither held nor told as missing: {absent:?}");
+    for rows in [&held, &missing] {
+        let mut numbers: Vec<usize> = rows.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]) && numbers.last() <= Some(&CASES));
+    }
+}
+
 /// A promise without its test is only a sentence.
 #[test]
 fn every_promise_names_a_test_that_there_is() {
     let page = include_str!("../../docs/safety.md");
-    let sources = sources();
-    let is_test = |name: &str| {
-        let function = name.rsplit("::").next().unwrap();
-        let found = [format!("fn {function}("), format!("fn {function}<")];
-        found.iter().any(|written| sources.contains(written))
-    };
-    let named: Vec<&str> = page
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .filter(|name| {
-            name.contains("::tests::")
-                || name.starts_with("it ")
-                || name.contains("::changes::")
-                || name.contains("::suite::")
-        })
-        .collect();
+    let named = tests_named_in(page);
     assert!(named.len() > 60, "only {} tests are named", named.len());
-    let wrong: Vec<&&str> = named.iter().filter(|name| !is_test(name)).collect();
+    let sources = sources();
+    let wrong: Vec<&&str> = named.iter().filter(|name| !is_test(&sources, name)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     for row in page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise")) {
         assert!(row.starts_with("| ---") || row.contains("::"), "no test: {row}");

@@ -43,8 +43,11 @@ pub fn item_of(source: &Arc<str>, mapping: &Mapping, row: Named, error: Cell, st
         other => other.to_plain().unwrap_or_else(|| "NULL".to_owned()).into(),
     };
     let times = times_of(mapping, &row, state);
+    oddities.extend(mapping.notes.iter().filter_map(|column| note_of(row.get(column))));
     let mut fields = row.cells;
-    fields.retain(|(name, _)| Some(&**name) != error_column);
+    // A note may change while the row stays as it is.
+    let is_note = |name: &str| mapping.notes.iter().any(|note| note == name);
+    fields.retain(|(name, _)| Some(&**name) != error_column && !is_note(name));
     Item {
         source: Arc::clone(source),
         key,
@@ -62,6 +65,14 @@ pub fn item_of(source: &Arc<str>, mapping: &Mapping, row: Named, error: Cell, st
         fields,
         oddities,
     }
+}
+
+/// How much of a note is told, in characters.
+const NOTE_CHARS_MAX: usize = 200;
+
+fn note_of(cell: &Cell) -> Option<String> {
+    let text = cell.to_plain().filter(|text| !text.trim().is_empty())?;
+    Some(crate::domain::text::clean_cut(text.trim(), NOTE_CHARS_MAX))
 }
 
 fn attempts_of(cell: &Cell, column: &str, oddities: &mut Vec<String>) -> Option<i64> {

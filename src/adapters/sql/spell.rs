@@ -194,7 +194,11 @@ impl Sql<'_> {
         if wanted.every_item {
             return "1 = 1".to_owned();
         }
-        self.candidates(now - wanted.running_older_than + PREFILTER_SLACK, now)
+        let candidates = self.candidates(now - wanted.running_older_than + PREFILTER_SLACK, now);
+        match &self.mapping.unfinished {
+            Some(unfinished) => format!("({}) AND ({candidates})", self.filled(unfinished)),
+            None => candidates,
+        }
     }
 
     /// Rows that may be findings. Each rule stands on its own so that an index on the status can be used.
@@ -299,14 +303,15 @@ impl Sql<'_> {
         (names, expressions.join(", "))
     }
 
-    /// Every column of a row but its payload: what a decision is compared with.
+    /// Every column of a row but its payload and its notes: what a decision is compared with.
     pub fn row_columns(&self) -> Vec<Arc<str>> {
         let payload = self.mapping.payload.as_deref();
         let is_payload = |name: &str| payload.is_some_and(|payload| payload.eq_ignore_ascii_case(name));
+        let is_note = |name: &str| self.mapping.notes.iter().any(|note| note.eq_ignore_ascii_case(name));
         self.columns
             .iter()
             .map(|column| &column.name)
-            .filter(|name| !is_payload(name))
+            .filter(|name| !is_payload(name) && !is_note(name))
             .map(Arc::clone)
             .collect()
     }

@@ -9,7 +9,7 @@ use super::session::{self, AuditUse};
 use crate::adapters::record::key::{self, KeyState};
 use crate::config::{Database, Settings};
 use crate::domain::evidence::{Answer, FaultKind};
-use crate::domain::policy::Approvals;
+use crate::domain::policy::{Approvals, Policy};
 use crate::domain::text::clean;
 use crate::output::{json, say};
 use crate::ports::provider::{Provider, Question};
@@ -214,11 +214,14 @@ fn kinds(desk: &Desk) -> Vec<Examined> {
                 Approvals::One => "",
                 Approvals::Two => ", two persons a decision",
             };
-            let stuck = crate::domain::moment::span(policy.stuck_after);
+            let stuck = match policy.stuck_after {
+                Policy::NEVER => "never stuck by its age".to_owned(),
+                after => format!("stuck after {}", crate::domain::moment::span(after)),
+            };
             Examined {
                 what: name.to_string(),
                 health,
-                finding: format!("risk {}{persons}, stuck after {stuck}, {check}", policy.risk),
+                finding: format!("risk {}{persons}, {stuck}, {check}", policy.risk),
             }
         })
         .collect()

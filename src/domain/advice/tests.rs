@@ -19,9 +19,12 @@ fn noon() -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_014_400, 0).unwrap()
 }
 
-fn keys() -> [KeyProtection; 5] {
+fn keys() -> [KeyProtection; 8] {
     [
         KeyProtection::NoKey,
+        KeyProtection::PerAttempt,
+        KeyProtection::ErrorKept,
+        KeyProtection::OfAnother,
         KeyProtection::MemoryUnknown,
         KeyProtection::FirstAttemptUnknown,
         KeyProtection::ForgottenSince(noon()),
@@ -69,6 +72,13 @@ fn nothing_that_may_be_there_is_ever_advised_to_be_repeated() {
 fn nothing_is_advised_to_be_marked_done_that_did_not_happen_once() {
     every_case(|_, _, judgement, _, _, advised| {
         assert_eq!(advised.advice == Advice::MarkDone, judgement.verdict == Verdict::Happened);
+    });
+}
+
+#[test]
+fn case_74_and_75_a_key_that_gets_no_further_is_never_a_reason_to_retry() {
+    every_case(|_, _, judgement, key, _, advised| {
+        assert!(!key.bars_retry() || advised.advice != Advice::Retry, "{judgement:?}");
     });
 }
 
@@ -122,6 +132,10 @@ const REMEMBERED: &str =
     "The provider remembers the idempotency key until 2027-01-15T12:00:00Z: a retry with it repeats nothing.";
 const SECOND_LOOK: &str = "A second look by a person is worth it before money moves anew.";
 
+const PER_ATTEMPT: &str = "The idempotency key changes with each attempt: a retry is a new effect.";
+const ERROR_KEPT: &str = "The provider keeps an error under the idempotency key and answers with it again: the outcome of the first request is unknown, and a retry with the same key gets no further.";
+const OF_ANOTHER: &str = "The idempotency key belongs to another request: somebody must look what that one did before anything is sent.";
+
 struct Case {
     risk: Risk,
     finding: FindingKind,
@@ -153,6 +167,11 @@ const STUCK: Case = Case {
 #[case::key_forgotten(Case { key: KeyProtection::ForgottenSince(noon()), ..STUCK }, Advice::Retry, &[FORGOTTEN])]
 #[case::money(Case { risk: Risk::Financial, ..STUCK }, Advice::Retry, &[NO_KEY, SECOND_LOOK])]
 #[case::money_with_key(Case { risk: Risk::Financial, key: KeyProtection::Until(noon()), ..STUCK }, Advice::Retry, &[REMEMBERED])]
+#[case::case_16_key_of_each_attempt(Case { key: KeyProtection::PerAttempt, ..STUCK }, Advice::Retry, &[PER_ATTEMPT])]
+#[case::case_16_with_money(Case { risk: Risk::Financial, key: KeyProtection::PerAttempt, ..STUCK }, Advice::Retry, &[PER_ATTEMPT, SECOND_LOOK])]
+#[case::case_74_error_kept(Case { key: KeyProtection::ErrorKept, ..STUCK }, Advice::Escalate, &[ERROR_KEPT])]
+#[case::case_74_and_declined(Case { verdict: Verdict::Failed, key: KeyProtection::ErrorKept, ..STUCK }, Advice::Escalate, &[ERROR_KEPT])]
+#[case::case_75_key_of_another(Case { key: KeyProtection::OfAnother, ..STUCK }, Advice::Escalate, &[OF_ANOTHER])]
 #[case::lost(Case { finding: FindingKind::Lost, ..STUCK }, Advice::Escalate, &[DISAGREE, NO_KEY])]
 #[case::declined(Case { verdict: Verdict::Failed, ..STUCK }, Advice::Retry, &[NO_KEY])]
 #[case::declined_just_now(Case { verdict: Verdict::Failed, settled: false, ..STUCK }, Advice::Wait, &["Another try may still be on its way: ask again once it has had time to show."])]

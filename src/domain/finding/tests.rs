@@ -75,6 +75,48 @@ fn case_3_an_item_without_a_limit_is_never_stuck() {
 }
 
 #[test]
+fn case_3_a_kind_without_a_limit_is_never_stuck_by_its_age() {
+    let find = |times| find(item(State::Running, times), Policy::NEVER, None, noon());
+    let beat = |seconds_ago| Lease::Heartbeat { beat: ago(seconds_ago), limit_seconds: 60 };
+    for times in [started(ago(30 * HOUR)), started(ago(91 * 24 * HOUR)), Times::default()] {
+        assert_eq!(find(times), None);
+    }
+    // Whoever is gone is gone.
+    assert!(find(Times { lease: Lease::Told(item::Holder::Expired), ..started(ago(30 * HOUR)) }).is_some());
+    assert!(find(Times { lease: beat(90), ..started(ago(30 * HOUR)) }).is_some());
+}
+
+#[rstest]
+#[case::case_3(Lease::Seconds(None), STUCK_AFTER, "runs for 1 d 6 h, and no limit is set for it")]
+#[case::case_3_by_policy(Lease::None, Policy::NEVER, "runs for 1 d 6 h, and no limit is set for it")]
+#[case::case_7(
+    Lease::EndsAt(ago(-3 * HOUR - 1_800)),
+    STUCK_AFTER,
+    "runs for 1 d 6 h, and its lease ends in 3 h 30 min (2027-01-15T15:30:00Z); whether its holder lives is not known"
+)]
+#[case::case_50(Lease::Seconds(Some(31 * HOUR)), STUCK_AFTER, "runs for 1 d 6 h, and may for 1 d 7 h")]
+#[case::told(
+    Lease::Told(item::Holder::Live),
+    STUCK_AFTER,
+    "runs for 1 d 6 h, and its holder lives, as its source shows"
+)]
+#[case::beating(
+    Lease::Heartbeat { beat: ago(20), limit_seconds: 60 },
+    STUCK_AFTER,
+    "runs for 1 d 6 h, and its holder gave a sign of life 20 s ago"
+)]
+#[case::young(Lease::None, TimeDelta::hours(31), "runs for 1 d 6 h, and may for 1 d 7 h")]
+fn what_keeps_an_item_from_being_stuck_is_told(
+    #[case] lease: Lease,
+    #[case] stuck_after: TimeDelta,
+    #[case] told: &str,
+) {
+    let item = item(State::Running, Times { lease, ..started(ago(30 * HOUR)) });
+    assert_eq!(why_live(&item, stuck_after, noon()).as_deref(), Some(told));
+    assert_eq!(find(item, stuck_after, None, noon()), None);
+}
+
+#[test]
 fn case_7_a_lease_that_still_runs_is_not_stuck() {
     let lease = |end| Times { lease: Lease::EndsAt(end), ..started(ago(2 * HOUR)) };
     assert!(!is_stuck(lease(ago(-3 * HOUR - 1_800))));

@@ -79,6 +79,12 @@ pub struct SourceFile {
     pub tried_once: Option<bool>,
     /// Whether a running row's last change is the moment it was taken (nobody touches it in between).
     pub updated_when_taken: Option<bool>,
+    /// A SQL condition that holds for every row that may be a finding, and for which the table has an index: finished rows are
+    /// then not read.
+    pub unfinished: Option<String>,
+    /// Columns with a sentence on a row for whoever looks at its finding; NULL where there is nothing to say.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Further fields for templates, each a SQL expression.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,

@@ -74,6 +74,12 @@ pub struct Mapping {
     pub tried_once: bool,
     /// Whether a running row's last change is the moment it was taken: then it tells when the attempt began.
     pub updated_when_taken: bool,
+    /// A SQL condition that holds for every row that may be a finding, so that an index keeps the others from being read;
+    /// `None` where the states' own rules do.
+    pub unfinished: Option<String>,
+    /// The columns with a sentence on a row for whoever looks at its finding. What they say is of another row or another
+    /// table, so it may change without the row.
+    pub notes: Vec<String>,
     /// Further fields for templates: a name and a SQL expression over the row.
     pub fields: Vec<(String, String)>,
     /// The times it tells.
@@ -287,7 +293,7 @@ impl Mapping {
         }
         columns
             .extend([&self.attempts, &self.error, &self.payload].into_iter().flatten().map(String::as_str));
-        columns.extend(self.version.iter().map(String::as_str));
+        columns.extend(self.version.iter().chain(&self.notes).map(String::as_str));
         columns.extend(self.times.all().map(|time| time.column.as_str()));
         match &self.lease {
             LeaseColumns::None | LeaseColumns::Lasts(_) => {}

@@ -16,6 +16,7 @@ pub mod propose;
 mod write;
 
 use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permitted, Reason, Ruling};
+use crate::domain::finding::{Finding, why_live};
 use crate::domain::item::{Item, ItemKey, Row};
 use crate::domain::permission::{Permission, permission};
 use crate::domain::verdict::Verdict;
@@ -314,6 +315,8 @@ async fn open(
         return Ok(Err(NotOpen { why: "the source has no such item".to_owned(), now: None }));
     };
     let (status, state) = (reading.item.status.clone(), reading.item.state);
+    let stuck_after = desk.kind(&reading.item.kind).policy.stuck_after;
+    let live = why_live(&reading.item, stuck_after, reading.source_now);
     let clock_gap = reading.source_now - desk.clock.now();
     match sort_out(desk, reading.item, reading.source_now) {
         Some(finding) => {
@@ -322,8 +325,9 @@ async fn open(
         }
         None => Ok(Err(NotOpen {
             why: format!(
-                "the item is `{}` ({state}) and needs no decision",
-                crate::domain::text::clean_cut(&status, 40)
+                "the item is `{}` ({state}) and needs no decision{}",
+                crate::domain::text::clean_cut(&status, 40),
+                live.map(|why| format!(": it {why}")).unwrap_or_default()
             ),
             now: Some(reading.row),
         })),
@@ -468,7 +472,13 @@ pub async fn look_up(desk: &Desk, source_name: &str, key: &str) -> Result<Option
     let clock_gap = reading.source_now - desk.clock.now();
     let sorted = sort_out(desk, reading.item.clone(), reading.source_now);
     let is_finding = sorted.is_some();
-    let finding = sorted.unwrap_or_else(|| asked_about(reading.item, reading.source_now));
+    let finding = sorted.unwrap_or_else(|| {
+        let live =
+            why_live(&reading.item, desk.kind(&reading.item.kind).policy.stuck_after, reading.source_now);
+        let told = reading.item.oddities.iter().cloned().chain(live.map(|why| format!("It {why}.")));
+        let notes = told.collect();
+        Finding { notes, ..asked_about(reading.item, reading.source_now) }
+    });
     let found =
         complete(desk, source, finding, Some(&reading.row), clock_gap).await.map_err(OrderFault::Source)?;
     Ok(Some((found, is_finding)))

@@ -1,6 +1,6 @@
 //! Keys where they could be taken for something else, and sizes that no terminal should have.
 
-use super::terminal::{Size, Terminal};
+use super::terminal::{Size, Start, Terminal};
 use rstest::rstest;
 use std::time::{Duration, Instant};
 
@@ -71,6 +71,37 @@ fn pasted_text_is_text_and_nothing_in_it_is_a_key() {
     terminal.shows("1 shown");
     terminal.press("\x03");
     terminal.is_over(0);
+}
+
+/// Case 43 and 66: a key goes to the clipboard through the terminal itself, inside of tmux or not; no helper that may hang is
+/// started, though there are some.
+#[rstest]
+#[case::plain(&[("SSH_CONNECTION", "10.0.0.1 5000 10.0.0.2 22")])]
+#[case::tmux(&[("TMUX", "/tmp/tmux-0/default,1,0")])]
+#[case::with_a_display(&[("DISPLAY", ":0"), ("WAYLAND_DISPLAY", "wayland-0")])]
+fn copying_starts_no_helper_and_goes_out_as_osc_52(#[case] environment: &[(&str, &str)]) {
+    use std::os::unix::fs::PermissionsExt;
+    let helpers = tempfile::tempdir().unwrap();
+    for name in ["xclip", "xsel", "wl-copy", "pbcopy", "clip.exe", "tmux"] {
+        let path = helpers.path().join(name);
+        std::fs::write(&path, "#!/bin/sh\ntouch \"$0.started\"\nsleep 30\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let searched = format!("{}:{}", helpers.path().display(), std::env::var_os("PATH").unwrap().display());
+    let environment: Vec<(&str, &str)> =
+        environment.iter().copied().chain([("PATH", searched.as_str())]).collect();
+    let mut terminal = Terminal::start(&Start { environment: &environment, ..Start::default() });
+    terminal.shows("38 findings");
+    terminal.press("y");
+    terminal.until_written("the key", |written| written.contains("\x1b]52;c;"));
+    terminal.press("q");
+    terminal.is_over(0);
+    let started = std::fs::read_dir(helpers.path()).unwrap().filter_map(Result::ok);
+    let started: Vec<_> = started
+        .map(|entry| entry.file_name())
+        .filter(|name| name.to_string_lossy().contains(".started"))
+        .collect();
+    assert!(started.is_empty(), "{started:?}");
 }
 
 #[rstest]

@@ -225,3 +225,28 @@ fn read_only_and_killed() {
     assert_eq!(desk.listed(), ALL);
     assert_eq!((desk.run(DECIDE).code, server.status_of("inv-1").as_str()), (Some(0), "done"));
 }
+
+/// Case 62: what has finished has an index of its own, and is not read.
+#[test]
+fn case_62_finished_jobs_are_not_read() {
+    let Some(server) = MariaDb::start() else { return };
+    let fixture = include_str!("../../fixtures/systems/solid_queue.mysql.sql");
+    server.sql(&format!(
+        "USE app; {fixture}
+         CREATE INDEX index_solid_queue_jobs_on_finished_at ON solid_queue_jobs (finished_at);
+         INSERT INTO solid_queue_jobs (id, queue_name, class_name, arguments, finished_at, created_at, updated_at)
+         SELECT seq, 'default', 'ChargeJob', '{{}}', utc_timestamp(), utc_timestamp(), utc_timestamp() FROM seq_1001_to_21000;
+         ANALYZE TABLE solid_queue_jobs; GRANT SELECT ON app.* TO ana@'127.0.0.1'"
+    ));
+    let read = || -> i64 {
+        let sql = "SELECT CAST(sum(variable_value) AS SIGNED) FROM information_schema.global_status WHERE variable_name LIKE 'HANDLER_READ%'";
+        server.sql(sql).trim().parse().unwrap()
+    };
+    let before = read();
+    let world = crate::world::World::new();
+    let url = format!("mysql://ana:s3cr3t-of-ana@127.0.0.1:{}/app", server.port);
+    let ran = world.run_all(&["list", "--json", "--source", "solid_queue", "--db", &url]);
+    assert_eq!((ran.code, ran.each("key").len()), (Some(0), 7), "{ran:?}");
+    let rows = read() - before;
+    assert!((1..10_000).contains(&rows), "{rows} rows were read");
+}

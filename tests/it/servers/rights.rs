@@ -102,6 +102,57 @@ fn a_role_that_may_only_read() {
     desk.hides_passwords();
 }
 
+/// Case 28: what read-only looks at it looks at by reading alone, as the server's own log of every statement shows; and a
+/// role that may do no more is enough for all of it.
+#[test]
+fn case_28_read_only_sends_no_statement_that_writes() {
+    let settings = ["log_statement = 'all'", "log_line_prefix = '%u> '", "logging_collector = off"];
+    let Some(server) = Postgres::empty(&settings) else { return };
+    server.sql(super::postgres::JOBS);
+    server.sql("REVOKE INSERT, UPDATE, DELETE ON jobs FROM ana");
+    let desk = desk(&server);
+    for looks in [
+        "list",
+        "check --all",
+        "check inv-1",
+        "doctor",
+        "decide inv-1 --source billing --done --override --reason=x --dry-run",
+    ] {
+        let ran = desk.run(&format!("--read-only {looks}"));
+        assert!(!ran.err.contains("lacks a right"), "{looks}: {ran:?}");
+    }
+    for decides in ["--done", "--retry", "--escalate"] {
+        let ran =
+            desk.run(&format!("--read-only decide inv-1 --source billing {decides} --override --reason=x"));
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+    }
+    assert_eq!(server.status_of("inv-1"), "running");
+    let log = server.log();
+    let mark = regex::Regex::new(r"(?m)^(\w*)> ([A-Z]+):  ").unwrap();
+    let marks: Vec<_> = mark.captures_iter(&log).collect();
+    let ends = marks.iter().skip(1).map(|next| next.get_match().start()).chain([log.len()]);
+    let logged = marks.iter().zip(ends).map(|(mark, end)| (mark, &log[mark.get_match().end()..end]));
+    let of_ana = logged.filter(|(mark, _)| (&mark[1], &mark[2]) == ("ana", "LOG")).map(|(_, logged)| logged);
+    let sent: Vec<&str> = of_ana
+        .filter_map(|logged| {
+            let is_one = logged.starts_with("statement: ") || logged.starts_with("execute ");
+            logged.split_once(": ").filter(|_| is_one).map(|(_, sql)| sql)
+        })
+        .flat_map(|sql| sql.split(';'))
+        .map(str::trim)
+        .filter(|sql| sql.chars().any(char::is_alphabetic))
+        .collect();
+    assert!(sent.len() > 10, "{log}");
+    let harmless = [
+        "BEGIN", "SELECT", "SET", "SHOW", "DECLARE", "FETCH", "CLOSE", "ROLLBACK", "COMMIT", "WITH", "RESET",
+    ];
+    for sql in sent {
+        let word = sql.split(|letter: char| !letter.is_ascii_alphabetic()).find(|word| !word.is_empty());
+        assert!(word.is_some_and(|word| harmless.contains(&&*word.to_uppercase())), "{sql}");
+        assert!(!sql.starts_with("BEGIN") || sql.contains("READ ONLY"), "{sql}");
+    }
+}
+
 #[test]
 fn row_level_security_without_a_policy() {
     let Some(server) = Postgres::start() else { return };
