@@ -12,10 +12,10 @@ const LIST: [(&str, usize); 6] =
     [("FINDING", 10), ("AGE", 13), ("SOURCE", 16), (KEY, 36), ("STATUS", 9), ("TRIES", 5)];
 const CHECK: [(&str, usize); 6] =
     [("VERDICT", 10), ("ADVICE", 9), ("AGE", 13), ("SOURCE", 16), (KEY, 36), ("EFFECTS", 7)];
-/// The column that is never cut: a key is there to be copied into the next command. It is as wide as a UUID.
+/// The column that grows: a key is there to be copied into the next command. It is as wide as a UUID.
 const KEY: &str = "KEY";
-/// A longer key is no key but a text that got into its column.
-const KEY_CHARS_MAX: usize = 255;
+/// How wide it grows. JSON and CSV have what is longer.
+const KEY_WIDTH_MAX: usize = 80;
 /// How wide a line is where no terminal says so.
 const WIDTH_ELSEWHERE: usize = 160;
 
@@ -73,16 +73,14 @@ fn age(line: &FindingLine<'_>) -> String {
 pub(super) fn row(columns: &[(&str, usize)], cells: &[String], last: &str, width: Option<usize>) -> String {
     let fitted: Vec<String> =
         columns.iter().zip(cells).map(|(column, cell)| in_column(*column, cell)).collect();
-    let used: usize = columns.iter().map(|(_, width)| width + 2).sum();
+    let used: usize = fitted.iter().map(|cell| cell.width() + 2).sum();
     let left = width.unwrap_or(WIDTH_ELSEWHERE).saturating_sub(used).max(20);
     format!("{}  {}", fitted.join("  "), cut_to(&clean_cut(last, 4 * left), left)).trim_end().to_owned()
 }
 
 fn in_column((title, width): (&str, usize), cell: &str) -> String {
-    if title != KEY || cell.width() <= width {
-        return fitted(cell, width);
-    }
-    fitted(cell, clean_cut(cell, KEY_CHARS_MAX).width())
+    let width = if title == KEY { cell.width().clamp(width, KEY_WIDTH_MAX) } else { width };
+    fitted(cell, width)
 }
 
 /// A cell cleaned, cut and padded to a width in terminal columns.
@@ -122,7 +120,7 @@ mod tests {
     fn a_key_is_shown_whole(#[case] key: &str, #[case] shown: &str) {
         assert_eq!(in_column((KEY, 36), key), shown);
         let text = "k".repeat(300);
-        assert_eq!(in_column((KEY, 36), &text).width(), KEY_CHARS_MAX, "a text is no key");
+        assert_eq!(in_column((KEY, 36), &text).width(), KEY_WIDTH_MAX, "a text is no key");
     }
 
     #[test]

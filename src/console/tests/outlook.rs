@@ -237,7 +237,12 @@ fn a_view_is_shown_saved_and_shown_again() {
 }
 
 #[rstest]
-#[case(Some("verdict:hapened"), None, None, "`views.x.filter`: `verdict:hapened`: did you mean `happened`? there are")]
+#[case(
+    Some("verdict:hapened"),
+    None,
+    None,
+    "`views.x.filter`: `verdict:hapened`: did you mean `happened`? there are"
+)]
 #[case(None, Some("size"), None, "`views.x.sort`: there are worst, age,")]
 #[case(None, None, Some("day"), "`views.x.group`: there are none, error, hour,")]
 fn a_view_that_cannot_be_is_said(

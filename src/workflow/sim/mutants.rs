@@ -118,7 +118,8 @@ impl Mutant {
         (Self::WithdrawalForgotten, &[Rule::OnlyWaiting]),
         (Self::RowOfToday, &[Rule::AsProposed]),
         (Self::NeverTooLate, &[Rule::OnlyWaiting]),
-        (Self::OldEvidenceApproves, &[Rule::AsProposed]),
+        // What it says for an old absence may also be a retry that the answer as it was given forbids.
+        (Self::OldEvidenceApproves, &[Rule::AsProposed, Rule::AbsenceHasSettled]),
         (Self::ProposalWrites, &[Rule::OnlyDecisionsWrite]),
         (Self::OneAccountIsTwo, &[Rule::TwoPersons]),
         (Self::LoginIsALie, &[Rule::TwoPersons]),
