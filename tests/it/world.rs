@@ -53,6 +53,11 @@ impl World {
         Self { folder: folder.unwrap() }
     }
 
+    /// The folder's own path, as the program may write it where nothing is replaced.
+    pub fn folder(&self) -> &str {
+        self.folder.path().to_str().unwrap()
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
