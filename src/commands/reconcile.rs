@@ -78,7 +78,7 @@ pub(super) fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
         let (count, key) = (result.unconfirmed.len(), clean(found.finding.item.key.as_str()));
         troubles.tell(&Failure::new(
             Exit::Unreachable,
-            format!("{count} done items could not be matched, `{key}` among them: {}", fault.detail),
+            format!("{count} items could not be matched, `{key}` among them: {}", fault.detail),
             "`unstuck check KEY` asks about single items.",
         ));
     }

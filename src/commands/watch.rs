@@ -179,7 +179,7 @@ impl Run<'_> {
         let alerts = self.alerts.clone()?;
         loop {
             let now = self.desk.clock.now();
-            let waiting = self.memory.state.due(now)?;
+            let Some(waiting) = self.memory.state.due(now) else { return self.not_told_yet(&alerts.place()) };
             let sent = alerts.send(&waiting.dedup_key, &waiting.body).await;
             match &sent {
                 Ok(_) => self.memory.state.sent(),
@@ -197,6 +197,18 @@ impl Run<'_> {
                 ));
             }
         }
+    }
+
+    /// What still waits for its next try is no success, also where nothing was tried now.
+    fn not_told_yet(&self, place: &str) -> Option<Failure> {
+        let left = self.memory.state.outbox.len();
+        (left > 0).then(|| {
+            Failure::new(
+                Exit::Unreachable,
+                format!("{left} notices wait for the webhook at {place}, which did not take them"),
+                "They are sent again by themselves; check its address and its secret.",
+            )
+        })
     }
 
     /// Tells each trouble once, and again after it was over.

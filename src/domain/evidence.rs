@@ -1,8 +1,10 @@
 //! What a provider said: its answer in our words, and the record of how it was asked.
 
+use crate::domain::cell::hex;
 use crate::domain::money::Money;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::Arc;
 
@@ -222,4 +224,15 @@ pub struct Evidence {
     /// The answers as text, secrets and sensitive fields masked, cut: for a person to look at.
     #[serde(skip)]
     pub bodies: Vec<Arc<str>>,
+}
+
+impl Evidence {
+    /// The hash of what was asked: over the hashes of all answers in their order.
+    pub fn hash_of(asked: &[Asked]) -> String {
+        let answers =
+            asked.iter().flat_map(|asked| &asked.tries).filter_map(|one| one.body_sha256.as_deref());
+        let mut hash = Sha256::new();
+        answers.for_each(|answer| hash.update(answer));
+        hex(&hash.finalize())
+    }
 }

@@ -1,6 +1,7 @@
 //! Marks: what happened around the jobs, such as a deploy, a restart or a network incident, as somebody wrote it down.
 
 use crate::domain::cell::Cell;
+use crate::domain::mask::mask_text;
 use crate::domain::moment::{Reading, TimeFormat, Zone, read};
 use crate::domain::text::clean_cut;
 use serde_json::Value;
@@ -98,7 +99,12 @@ fn read_json(line: &str) -> Result<Mark, &'static str> {
     }
     let words = format!("{} {text}", kind.unwrap_or(""));
     let shown = if text.is_empty() { kind.unwrap_or("") } else { text };
-    Ok(Mark { at, kind: MarkKind::of(&words), text: clean_cut(shown, TEXT_CHARS_MAX) })
+    Ok(Mark { at, kind: MarkKind::of(&words), text: shown_of(shown) })
+}
+
+/// A text as it may be shown: whoever writes marks may paste anything into them.
+fn shown_of(text: &str) -> String {
+    clean_cut(&mask_text(text), TEXT_CHARS_MAX)
 }
 
 /// The time is the longest beginning that reads as one: `2026-11-30 12:00:00 deploy` has a space in it.
@@ -115,7 +121,7 @@ fn read_plain(line: &str) -> Result<Mark, &'static str> {
     if text.is_empty() {
         return Err("it has no text");
     }
-    Ok(Mark { at, kind: MarkKind::of(text), text: clean_cut(text, TEXT_CHARS_MAX) })
+    Ok(Mark { at, kind: MarkKind::of(text), text: shown_of(text) })
 }
 
 #[cfg(test)]

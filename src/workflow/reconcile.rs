@@ -67,7 +67,8 @@ pub struct Reconciled {
     pub unreferenced: usize,
     /// Sources that could not be read to their end.
     pub unread: Vec<SourceFault>,
-    /// Items that are done and have no effect on the list, and of which the question for them alone told nothing.
+    /// Items of which nothing is sure: what is on the list for them does not count, or they are done and have no effect on it,
+    /// and the question for them alone told nothing.
     pub unconfirmed: Vec<(Arc<Found>, Fault)>,
 }
 
@@ -196,7 +197,8 @@ async fn judge(
                 found.finding.kind = kind;
                 odd.push((Arc::new(found), Arc::new(checked)));
             }
-            None if found.finding.item.state == State::Done => {
+            // Of a list that was not read, it is told how many items it leaves open.
+            None if found.finding.item.state == State::Done || is_listed(desk, &found, operations) => {
                 let fault = checked.judgement.fault.clone();
                 unconfirmed.extend(fault.map(|fault| (found, fault)));
             }
@@ -204,6 +206,11 @@ async fn judge(
         }
     }
     odd
+}
+
+fn is_listed(desk: &Desk, found: &Found, operations: &BTreeMap<CheckName, Operation<'_>>) -> bool {
+    let name = desk.kind(&found.finding.item.kind).policy.check.as_ref();
+    name.and_then(|name| operations.get(name)).is_some_and(|operation| operation.list.outcome.is_ok())
 }
 
 fn is_lost(found: &Found, checked: &Checked) -> bool {

@@ -154,14 +154,17 @@ async fn marks_are_read_from_files_and_from_what_was_said() {
     std::fs::write(&path, "# ours\n2026-11-30T12:00:00Z deploy v1\n\n{\"ts\":\"2026-11-30T12:05:00Z\",\"text\":\"dns down\"}\nnonsense\n")
         .unwrap();
     let marks = vec![MarksPlace { name: "deploys".into(), path }];
-    let said = vec![mark::read_line("2026-11-30T12:01:00Z worker restarted").unwrap()];
+    let said = vec![
+        mark::read_line("2026-11-30T12:01:00Z worker restarted password=hunter2 4111 1111 1111 1111")
+            .unwrap(),
+    ];
     let read = FileLogs::new(Vec::new(), marks, said).marks().await;
     let words: Vec<String> =
         read.happenings.iter().map(|one| format!("{}: {}", one.place, one.what.sentence())).collect();
     assert_eq!(
         words,
         [
-            "said with --mark: restart: worker restarted",
+            "said with --mark: restart: worker restarted password=•••• ••••",
             "deploys.log:2: deploy: deploy v1",
             "deploys.log:4: network incident: dns down",
         ]

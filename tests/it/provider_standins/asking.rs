@@ -141,7 +141,10 @@ impl Group {
         let base = format!("{}{}", started.url, ask.get("base").map_or("", String::as_str));
         write!(text, "[providers.provider{nth}]\npreset = \"{preset}\"\nbase_url = \"{base}\"\npace_per_second = 1000\n")
             .unwrap();
-        writeln!(text, "secret_env = \"TOKEN{nth}\"").unwrap();
+        // A store that asks nobody who they are is asked unsigned: with a secret the preset would sign.
+        if ask.contains_key("token") || started.token.is_some() || imitation.preset != "s3" {
+            writeln!(text, "secret_env = \"TOKEN{nth}\"").unwrap();
+        }
         let mut variables: BTreeMap<&str, &str> = imitation.variables.iter().copied().collect();
         if let Some(bucket) = ask.get("bucket") {
             variables.insert("bucket", bucket);
@@ -170,7 +173,8 @@ impl Group {
         }
         let text = imitation.own.or_else(|| built_in_text(imitation.preset)).unwrap();
         let mut preset: toml::Table = toml::from_str(text).unwrap();
-        let is_open = preset["auth"]["kind"].as_str() == Some("none");
+        // A stand-in's token is the header itself: nothing that a signature would be made from.
+        let is_open = matches!(preset["auth"]["kind"].as_str(), Some("none" | "aws_sigv4"));
         imitation.otherwise.iter().for_each(|(place, value)| set(&mut preset, place, value));
         match token.map(String::as_str) {
             Some("") => set(&mut preset, "auth", "{ kind = \"none\" }"),

@@ -35,6 +35,10 @@ pub(super) async fn append(
         return Ok(Written::default());
     }
     let session = locked(inner, writer).await?;
+    if !writer.is_compared {
+        super::seal::compare(inner, session.client()).await?;
+        writer.is_compared = true;
+    }
     let written = write(&inner.shown, session.client(), wanted, writer.highest).await?;
     let Some(end) = written.placed.last() else {
         // Nothing is kept of a transaction that wrote nothing; the connection is good once it is over.

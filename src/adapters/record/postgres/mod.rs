@@ -64,6 +64,8 @@ struct Writer {
     unsigned: usize,
     /// How many entries there were when this run last wrote: they cannot become fewer.
     highest: i64,
+    /// Whether the audit was held against what this key signed last: before this run's first write.
+    is_compared: bool,
 }
 
 impl std::fmt::Debug for Writer {

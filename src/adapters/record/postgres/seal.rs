@@ -35,6 +35,28 @@ pub(super) async fn take(
     kept.and(is_over)
 }
 
+/// Holds the audit against what this key signed last, before anything is added: one that became shorter, or another one in
+/// its place (an older copy, a standby that was behind), is not written on. Without a key or a checkpoint there is nothing to
+/// hold it against.
+pub(super) async fn compare(inner: &Inner, client: &Client) -> Result<(), RecordFault> {
+    let Some(seals) = &inner.seals else { return Ok(()) };
+    // Why there is no key is told when it comes to signing.
+    let Ok(signer) = Signer::new(&inner.shown, seals) else { return Ok(()) };
+    let Some(checkpoint) = signer.last()?.signed.map(|last| last.checkpoint) else { return Ok(()) };
+    let sql = |fault: Error| fault_of(&inner.shown, &fault);
+    let first = hash_at(client, 1).await.map_err(sql)?;
+    let there = hash_at(client, checkpoint.entries).await.map_err(sql)?;
+    if first.as_deref() == Some(&checkpoint.audit) && there.as_deref() == Some(&checkpoint.head) {
+        return Ok(());
+    }
+    let what = format!(
+        "it is not the audit that was signed here on {} with {}: it became shorter, or another is in its place",
+        checkpoint.at,
+        crate::domain::checkpoint::entries_in_words(checkpoint.entries)
+    );
+    Err(fault::broken_end(&inner.shown, &what))
+}
+
 /// Walks from the last checkpoint on, whose entry must still be there; the hash of the first entry, and where the walk ended.
 async fn walked(
     inner: &Inner,

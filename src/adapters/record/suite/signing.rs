@@ -54,11 +54,9 @@ async fn a_cut_off_end_is_found_by_what_was_signed_elsewhere() {
     assert_eq!(verified.first_bad(), Some(3));
     let told: Vec<String> = verified.flaws.iter().map(ToString::to_string).collect();
     assert!(told.iter().any(|flaw| flaw.contains("kept here, is not in the database")), "{told:?}");
-    // And ben signs nothing on top of it.
-    let record = audit.signed_by("ben");
-    record.append(vec![entry(Event::Checked, None, "c")]).await.unwrap();
-    let fault = record.seal(moment(9)).await.unwrap_err();
-    assert!(fault.what.contains("it is not the audit that the checkpoint of"), "{fault:?}");
+    // And ben writes nothing on top of it.
+    let fault = audit.signed_by("ben").append(vec![entry(Event::Checked, None, "c")]).await.unwrap_err();
+    assert!(fault.what.contains("it became shorter, or another is in its place"), "{fault:?}");
 }
 
 /// A chain that was written anew fits itself, and no signature.
@@ -125,4 +123,18 @@ async fn an_export_is_verified_elsewhere_by_the_keys_of_all() {
     let mut sheet = Vec::new();
     assert_eq!(audit.record_of("").export_csv(&mut sheet).await, Ok(5));
     assert_eq!(String::from_utf8(sheet).unwrap().lines().count(), 6);
+}
+
+/// A database that became shorter than what was signed here (an older copy, a standby that was behind) is not written on.
+#[tokio::test]
+async fn what_became_shorter_is_not_written_on() {
+    let Some(audit) = Audit::of(Postgres).await else { return };
+    run_of(&audit, "ana", 0).await;
+    let whole = audit.record().page(None, 9).await.unwrap();
+    let cut = "DELETE FROM entries WHERE seq > 1;
+        UPDATE head SET seq = 1, hash = (SELECT hash FROM entries WHERE seq = 1)";
+    audit.tamper(cut).await;
+    let fault = audit.signed_by("ana").append(vec![entry(Event::Checked, None, "later")]).await.unwrap_err();
+    assert!(fault.what.contains("it became shorter, or another is in its place"), "{fault:?}");
+    assert_eq!(audit.record().page(None, 9).await.unwrap(), whole[1..]);
 }

@@ -168,6 +168,7 @@ impl SqlProvider {
             }
         }
         if effects.is_empty() {
+            self.check_nothing_is_nearly_ours(look, reference, &mut *session, record).await?;
             self.check_shows_something(look, &mut *session, record).await?;
             self.check_canary(look, reference, &mut *session, record).await?;
         }
@@ -198,6 +199,23 @@ impl SqlProvider {
             ));
         }
         Ok(())
+    }
+
+    /// An absence counts only where nothing carries our reference but for case or blanks, as it does of a list.
+    async fn check_nothing_is_nearly_ours(
+        &self,
+        look: &SqlLookUp,
+        reference: &str,
+        session: &mut dyn EffectsSession,
+        record: &mut Record<'_>,
+    ) -> Result<(), Fault> {
+        let Some(query) = self.spelled(look, session).nearly(reference, EFFECTS_MAX) else { return Ok(()) };
+        record.ask(&query.sql, self.clock.now());
+        let began = Instant::now();
+        let bounds = Bounds { rows_max: EFFECTS_MAX, bytes_max: self.limits.body_bytes_max };
+        let rows = session.rows(&query.sql, &query.values, bounds).await?;
+        record.rows(&rows, began);
+        read::effects_of(look, &rows, reference).map(drop)
     }
 
     /// With a canary, an absence counts only while that is found.

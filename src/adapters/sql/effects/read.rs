@@ -75,8 +75,8 @@ pub(super) fn doubt(facts: &RowsFacts, replica_lag_max: Option<TimeDelta>) -> Op
 /// The effects of rows that the database calls of one reference.
 ///
 /// # Errors
-/// A row that cannot be read; or one whose reference the database calls the same and that is not exactly ours: then somebody
-/// may have changed references on the way, and neither its presence nor its absence counts.
+/// A row that cannot be read; or one whose reference is nearly ours, or that the database calls the same, and not exactly
+/// ours: then somebody may have changed references on the way, and neither its presence nor its absence counts.
 pub(super) fn effects_of(
     look: &SqlLookUp,
     rows: &[Vec<Cell>],
@@ -87,7 +87,7 @@ pub(super) fn effects_of(
         let listed = listed(look, row)?;
         if let Some(theirs) = listed.references.iter().find(|theirs| *theirs != reference) {
             return Err(shape(format!(
-                "effect {} carries `{}`, which the database calls the same as our reference: are references changed on the way?",
+                "effect {} carries `{}`, the same as our reference but for case, blanks or what the database calls equal: are references changed on the way?",
                 shown(&listed.id),
                 shown(theirs)
             )));

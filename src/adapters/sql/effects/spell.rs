@@ -152,6 +152,30 @@ impl Spelled<'_> {
         Ok(Query { sql, values })
     }
 
+    /// The rows that carry nearly this reference, in another case or with blanks around it: what the database tells apart
+    /// exactly may be ours all the same, changed on the way. `None` where a column cannot hold such a one.
+    pub(super) fn nearly(&self, reference: &str, rows_max: usize) -> Option<Query> {
+        if self.held(&self.look.reference) == Held::Integer {
+            return None;
+        }
+        let column = self.quoted(&self.look.reference);
+        let folded = |text: &str| match self.engine {
+            Engine::Sqlite => format!("lower(trim(CAST({text} AS TEXT), char(32, 9, 10, 13)))"),
+            Engine::Postgres => format!("lower(btrim(({text})::text, E' \\t\\n\\r'))"),
+            Engine::Mysql => format!("LOWER(TRIM({text}))"),
+        };
+        let sql = format!(
+            "SELECT {} FROM {} WHERE {} = {} LIMIT {}",
+            self.selection(),
+            self.from(),
+            folded(&column),
+            folded(":reference"),
+            rows_max.saturating_add(1)
+        );
+        let values = vec![(":reference".to_owned(), Cell::Text(reference.to_owned()))];
+        Some(Query { sql, values })
+    }
+
     fn check_reference(&self, reference: &str) -> Result<(), Fault> {
         if reference.trim().is_empty() {
             return Err(question("the reference is empty".to_owned()));
