@@ -6,7 +6,7 @@
 mod ports;
 mod script;
 
-pub(crate) use ports::{FakeRecord, FakeSource};
+pub(crate) use ports::{FakeRecord, FakeSource, as_shown, it_answers};
 pub(crate) use script::{Script, Trouble};
 
 use crate::config::kind::Kind;

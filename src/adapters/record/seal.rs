@@ -188,7 +188,7 @@ impl<'a> Signer<'a> {
         first: Option<&str>,
         last: Option<&str>,
     ) -> Result<Walk, RecordFault> {
-        if first != Some(&checkpoint.audit) || last != Some(&checkpoint.head) {
+        if !is_of(checkpoint, first, last) {
             return Err(self.refused(&format!(
                 "it is not the audit that the checkpoint of {} was taken of, with {}",
                 checkpoint.at,
@@ -240,6 +240,11 @@ impl<'a> Signer<'a> {
     pub(super) fn refused(&self, why: &str) -> RecordFault {
         fault::unsigned(self.path, why, [&self.seals.checkpoints, &self.witness])
     }
+}
+
+/// Whether a checkpoint is of an audit with this first entry, and with this one where the checkpoint ends.
+pub(super) fn is_of(checkpoint: &Checkpoint, first: Option<&str>, last: Option<&str>) -> bool {
+    first == Some(&*checkpoint.audit) && last == Some(&*checkpoint.head)
 }
 
 fn is_signed(last: Option<&Signed>, count: i64, reach: Reach) -> bool {

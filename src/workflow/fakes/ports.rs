@@ -500,6 +500,23 @@ pub(super) struct FakeEscalation {
     pub arrived: Arc<Mutex<Vec<String>>>,
 }
 
+/// What a place for escalations that is sound says of itself.
+pub(crate) fn it_answers() -> Examined {
+    Examined { what: "answer".to_owned(), health: Health::Good, finding: "it answers".to_owned() }
+}
+
+/// What such a place would be sent.
+pub(crate) fn as_shown(notice: &Notice) -> ShownRequest {
+    ShownRequest {
+        method: "POST".to_owned(),
+        url: "https://second.line".to_owned(),
+        headers: Vec::new(),
+        body: notice.dedup_key.clone(),
+        asks_before: None,
+        repeat: "it is known".to_owned(),
+    }
+}
+
 #[async_trait]
 impl Escalation for FakeEscalation {
     fn place(&self) -> String {
@@ -507,18 +524,11 @@ impl Escalation for FakeEscalation {
     }
 
     async fn examine(&self) -> Examined {
-        Examined { what: "answer".to_owned(), health: Health::Good, finding: "it answers".to_owned() }
+        it_answers()
     }
 
     fn shown(&self, notice: &Notice) -> Result<ShownRequest, String> {
-        Ok(ShownRequest {
-            method: "POST".to_owned(),
-            url: "https://second.line".to_owned(),
-            headers: Vec::new(),
-            body: notice.dedup_key.clone(),
-            asks_before: None,
-            repeat: "it is known".to_owned(),
-        })
+        Ok(as_shown(notice))
     }
 
     async fn send(&self, notice: &Notice) -> Result<String, String> {

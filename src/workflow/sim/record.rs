@@ -10,8 +10,8 @@ use crate::domain::moment::stamp;
 use crate::domain::proposal::IdEnding;
 use crate::ports::escalation::{Escalation, Notice, ShownRequest};
 use crate::ports::record::{Once, Record, RecordFault};
-use crate::ports::source::{Examined, Health};
-use crate::workflow::fakes::now;
+use crate::ports::source::Examined;
+use crate::workflow::fakes::{as_shown, it_answers, now};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -198,18 +198,11 @@ impl Escalation for SimEscalation {
     }
 
     async fn examine(&self) -> Examined {
-        Examined { what: "answer".to_owned(), health: Health::Good, finding: "it answers".to_owned() }
+        it_answers()
     }
 
     fn shown(&self, notice: &Notice) -> Result<ShownRequest, String> {
-        Ok(ShownRequest {
-            method: "POST".to_owned(),
-            url: "https://second.line".to_owned(),
-            headers: Vec::new(),
-            body: notice.dedup_key.clone(),
-            asks_before: None,
-            repeat: "it is known".to_owned(),
-        })
+        Ok(as_shown(notice))
     }
 
     async fn send(&self, notice: &Notice) -> Result<String, String> {

@@ -7,7 +7,7 @@ use super::refused::fault_of;
 use super::walk::follow;
 use super::{Inner, Writer};
 use crate::adapters::record::fault;
-use crate::adapters::record::seal::{Last, Seals, Signer};
+use crate::adapters::record::seal::{Last, Seals, Signer, is_of};
 use crate::adapters::record::verify::walk::Stop;
 use crate::domain::audit::Walk;
 use crate::domain::checkpoint::Signed;
@@ -46,7 +46,7 @@ pub(super) async fn compare(inner: &Inner, client: &Client) -> Result<(), Record
     let sql = |fault: Error| fault_of(&inner.shown, &fault);
     let first = hash_at(client, 1).await.map_err(sql)?;
     let there = hash_at(client, checkpoint.entries).await.map_err(sql)?;
-    if first.as_deref() == Some(&checkpoint.audit) && there.as_deref() == Some(&checkpoint.head) {
+    if is_of(&checkpoint, first.as_deref(), there.as_deref()) {
         return Ok(());
     }
     let what = format!(

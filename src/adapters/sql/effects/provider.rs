@@ -1,7 +1,7 @@
 //! One operation of one configured database, behind the port.
 
 use super::record::Record;
-use super::spell::Spelled;
+use super::spell::{Query, Spelled};
 use super::{Bounds, EffectsDatabase, EffectsSession, Standing, read};
 use crate::adapters::http::pacer::Pacer;
 use crate::adapters::sql::health::{self, doubtful, good};
@@ -155,11 +155,7 @@ impl SqlProvider {
         self.turn(Instant::now() + self.limits.check_max).await?;
         let mut session = self.begin(look).await?;
         let query = self.spelled(look, &*session).of_reference(reference, EFFECTS_MAX)?;
-        record.ask(&query.sql, self.clock.now());
-        let began = Instant::now();
-        let bounds = Bounds { rows_max: EFFECTS_MAX, bytes_max: self.limits.body_bytes_max };
-        let rows = session.rows(&query.sql, &query.values, bounds).await?;
-        record.rows(&rows, began);
+        let rows = self.rows(&query, &mut *session, record).await?;
         let effects = read::effects_of(look, &rows, reference)?;
         if !read::shows_one(&effects) {
             // Whatever else there is rests on what was not seen.
@@ -174,6 +170,21 @@ impl SqlProvider {
         }
         session.end().await;
         Ok(Answer::Complete { effects, seen_from: None })
+    }
+
+    /// The rows of a query for effects, each noted.
+    async fn rows(
+        &self,
+        query: &Query,
+        session: &mut dyn EffectsSession,
+        record: &mut Record<'_>,
+    ) -> Result<Vec<Vec<Cell>>, Fault> {
+        record.ask(&query.sql, self.clock.now());
+        let began = Instant::now();
+        let bounds = Bounds { rows_max: EFFECTS_MAX, bytes_max: self.limits.body_bytes_max };
+        let rows = session.rows(&query.sql, &query.values, bounds).await?;
+        record.rows(&rows, began);
+        Ok(rows)
     }
 
     /// An absence counts only where a presence would have shown: in a table that has rows with references.
@@ -210,11 +221,7 @@ impl SqlProvider {
         record: &mut Record<'_>,
     ) -> Result<(), Fault> {
         let Some(query) = self.spelled(look, session).nearly(reference, EFFECTS_MAX) else { return Ok(()) };
-        record.ask(&query.sql, self.clock.now());
-        let began = Instant::now();
-        let bounds = Bounds { rows_max: EFFECTS_MAX, bytes_max: self.limits.body_bytes_max };
-        let rows = session.rows(&query.sql, &query.values, bounds).await?;
-        record.rows(&rows, began);
+        let rows = self.rows(&query, session, record).await?;
         read::effects_of(look, &rows, reference).map(drop)
     }
 
@@ -230,11 +237,7 @@ impl SqlProvider {
             return Ok(());
         };
         let query = self.spelled(look, session).of_reference(canary, EFFECTS_MAX)?;
-        record.ask(&query.sql, self.clock.now());
-        let began = Instant::now();
-        let bounds = Bounds { rows_max: EFFECTS_MAX, bytes_max: self.limits.body_bytes_max };
-        let rows = session.rows(&query.sql, &query.values, bounds).await?;
-        record.rows(&rows, began);
+        let rows = self.rows(&query, session, record).await?;
         if read::effects_of(look, &rows, canary)?.is_empty() {
             let name = clean_cut(look.name(), 60);
             return Err(Fault::new(
