@@ -22,6 +22,12 @@ CREATE USER ana@'127.0.0.1' IDENTIFIED BY 's3cr3t-of-ana';
 GRANT SELECT, INSERT, UPDATE, DELETE ON app.jobs TO ana@'127.0.0.1';
 ";
 
+/// Temporary tables in a folder of its own: a server that starts removes every `#sql…` of its temporary folder, those of
+/// a neighbour in `/tmp` too.
+fn own_tmpdir(folder: &TempDir) -> String {
+    format!("--tmpdir={}", folder.path().display())
+}
+
 /// The server, as long as this lives.
 struct MariaDb {
     folder: TempDir,
@@ -43,6 +49,7 @@ impl MariaDb {
         account.owns(folder.path());
         let mut make = account.command(&install);
         make.arg("--no-defaults").arg(format!("--datadir={}", folder.path().join("data").display()));
+        make.arg(own_tmpdir(&folder));
         run(make.args(["--auth-root-authentication-method=normal", "--skip-test-db"]));
         let mut server = Self { folder, account, port: free_port(), process: None };
         server.restart();
@@ -54,6 +61,7 @@ impl MariaDb {
         let mut start = self.account.command(&program("mariadbd", &FOLDERS).unwrap());
         let file = |name: &str| self.folder.path().join(name).display().to_string();
         start.arg("--no-defaults").arg(format!("--datadir={}", file("data")));
+        start.arg(own_tmpdir(&self.folder));
         start.arg(format!("--socket={}", file("socket"))).arg(format!("--port={}", self.port));
         start.args([
             "--bind-address=127.0.0.1",
