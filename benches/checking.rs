@@ -1,5 +1,5 @@
 //! 10,000 checks against a server on loopback, 64 in flight: the whole workflow with a durable audit, beside a bare loop
-//! that sends the same requests and looks at nothing.
+//! that sends the same requests and looks at nothing, and beside `oha` where it is installed (`cargo install oha`).
 
 mod measure;
 
@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
@@ -27,8 +27,12 @@ use unstuck::domain::verdict::Verdict;
 use unstuck::ports::clock::Clock;
 use unstuck::wiring::{self, AuditUse, Options};
 use unstuck::workflow::scan::Pages;
-use unstuck::workflow::sweep::{plan_all, record_batch, sweep_planned};
+use unstuck::workflow::sweep::{Recorded, answers, plan_all, recorded};
 use unstuck::workflow::{Desk, Found};
+
+/// The allocator of the program itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How many findings are checked.
 const CHECKS: usize = 10_000;
@@ -52,17 +56,24 @@ async fn main() -> Result<ExitCode, Fault> {
     let desk = desk(folder.path(), address)?;
     let found = all_findings(&desk).await?;
     println!("{CHECKS} checks, {IN_FLIGHT} in flight, server on loopback in the same process");
-    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    let (mut ours, mut bare, mut oha) = (Vec::new(), Vec::new(), Vec::new());
     // The first round warms up connections and file.
     for round in 0..=ROUNDS {
         let (our_wall, bare_wall) = (check_all(&desk, &found).await?, ask_all(address, &found).await?);
+        let oha_wall = ask_by_oha(address).await?;
         if round > 0 {
             ours.push(our_wall);
             bare.push(bare_wall);
+            oha.extend(oha_wall);
         }
     }
     tell("checks with audit", median(&ours));
     tell("bare requests", median(&bare));
+    if oha.is_empty() {
+        println!("oha                is not installed");
+    } else {
+        tell("oha", median(&oha));
+    }
     let ratio = median(&ours).as_secs_f64() / median(&bare).as_secs_f64();
     let mut bounds = Bounds::default();
     bounds.check(ratio <= RATIO_MAX, &format!("checks / bare requests = {ratio:.2}, bound {RATIO_MAX}"));
@@ -81,11 +92,11 @@ async fn check_all(desk: &Desk, found: &[Arc<Found>]) -> Result<Duration, Fault>
     let begun = Instant::now();
     // One by one: by the provider's list it would be a few hundred requests, and no measure of asking.
     let planned = plan_all(desk, found.to_vec(), Wish::ByItem);
-    let mut answered = std::pin::pin!(sweep_planned(desk, planned));
+    let mut batches = recorded(desk, answers(desk, planned));
     let mut happened = 0;
-    while let Some(batch) = answered.next().await {
-        record_batch(desk, &batch).await.map_err(|fault| fault.what)?;
-        happened += batch.iter().filter(|(_, checked)| checked.verdict() == Verdict::Happened).count();
+    while let Some(Recorded { answered, outcome }) = batches.next().await {
+        outcome.map_err(|fault| fault.what)?;
+        happened += answered.iter().filter(|(_, checked)| checked.verdict() == Verdict::Happened).count();
     }
     if happened == CHECKS {
         Ok(begun.elapsed())
@@ -112,6 +123,27 @@ async fn ask_all(address: SocketAddr, found: &[Arc<Found>]) -> Result<Duration, 
         answer?;
     }
     Ok(begun.elapsed())
+}
+
+/// Lets `oha` send as many requests with as many at once; `None` where it is not installed.
+async fn ask_by_oha(address: SocketAddr) -> Result<Option<Duration>, Fault> {
+    let (count, at_once) = (CHECKS.to_string(), IN_FLIGHT.to_string());
+    let mut oha = Command::new("oha");
+    oha.args(["-n", &count, "-c", &at_once, "--no-tui", "--output-format", "json"]);
+    oha.args(["-H", "authorization: Bearer bench"]);
+    let address = format!("http://{address}/v1/charges?reference=invoice:1:2026-05&limit=100");
+    // The server is on other threads of this process.
+    let told = match tokio::task::spawn_blocking(move || oha.arg(address).output()).await? {
+        Ok(told) => told,
+        Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(fault) => return Err(fault.into()),
+    };
+    let told: serde_json::Value = serde_json::from_slice(&told.stdout)?;
+    let summary = &told["summary"];
+    match (summary["successRate"].as_f64(), summary["total"].as_f64()) {
+        (Some(1.0), Some(seconds)) => Ok(Some(Duration::from_secs_f64(seconds))),
+        _ => Err(format!("oha told {summary}").into()),
+    }
 }
 
 /// A ledger that answers at once: one charge under whatever reference it is asked for.

@@ -12,7 +12,7 @@ use crate::ports::source::Source;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
 use crate::workflow::settle::{OrderFault, look_up};
-use crate::workflow::sweep::{Planned, plan_all, record_batch, sweep_planned};
+use crate::workflow::sweep::{Planned, Recorded, answers, plan_all, recorded};
 use crate::workflow::watch::facts;
 use crate::workflow::{Checked, Desk, Found};
 use futures_util::StreamExt;
@@ -177,19 +177,15 @@ impl Run<'_> {
     async fn ask(&mut self, planned: Vec<Planned>, count: usize, are_findings: bool) -> Result<(), Failure> {
         let progress = Progress::new("checking", count);
         let desk = self.desk;
-        let mut answered = Box::pin(sweep_planned(desk, planned));
-        loop {
-            let batch = tokio::select! {
-                biased;
-                () = self.stop.cancelled() => return Ok(()),
-                batch = answered.next() => batch,
-            };
-            let Some(batch) = batch else { return Ok(()) };
-            if let Err(fault) = record_batch(desk, &batch).await {
+        // A stop ends the asking: what was answered until then is still recorded and told.
+        let stop = self.stop.clone();
+        let mut batches = recorded(desk, answers(desk, planned).take_until(stop.cancelled()));
+        while let Some(Recorded { answered, outcome }) = batches.next().await {
+            if let Err(fault) = outcome {
                 self.troubles.note(Exit::Unreachable);
                 self.tell_once(&progress, &format!("recording the checks: {}", fault.what), &fault.do_next);
             }
-            for (found, checked) in &batch {
+            for (found, checked) in &answered {
                 progress.advance();
                 self.note_faults(&progress, checked);
                 if self.filter.passes(&facts(found, Some(checked))) {
@@ -204,6 +200,7 @@ impl Run<'_> {
             }
             progress.aside(|| self.printer.flush())?;
         }
+        Ok(())
     }
 
     /// Says once what kept a provider from answering, and remembers the exit code.

@@ -7,13 +7,14 @@ use super::tell;
 use crate::domain::advice::Advice;
 use crate::domain::decision::{Choice, Outcome, Reason};
 use crate::domain::evidence::FaultKind;
+use crate::domain::plan::Wish;
 use crate::domain::text::clean;
 use crate::output::{json, say};
 use crate::ports::source::Source;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
 use crate::workflow::settle::{self, look_up};
-use crate::workflow::sweep::{record_batch, sweep};
+use crate::workflow::sweep::{Recorded, answers, plan_all, recorded};
 use crate::workflow::watch::facts;
 use crate::workflow::{Checked, Desk, Found, Order};
 use futures_util::StreamExt;
@@ -277,16 +278,15 @@ async fn check_all(
     stop: &CancellationToken,
 ) -> Vec<(Arc<Found>, Arc<Checked>)> {
     let progress = Progress::new("checking", found.len());
-    let mut answered = Box::pin(sweep(desk, found).take_until(stop.cancelled()));
+    let asked = answers(desk, plan_all(desk, found, Wish::Cheapest));
+    let mut batches = recorded(desk, asked.take_until(stop.cancelled()));
     let mut all = Vec::new();
-    while let Some(batch) = answered.next().await {
-        if let Err(fault) = record_batch(desk, &batch).await {
+    while let Some(Recorded { answered, outcome }) = batches.next().await {
+        if let Err(fault) = outcome {
             progress.aside(|| say::aside(Failure::from(fault)));
         }
-        for _ in &batch {
-            progress.advance();
-        }
-        all.extend(batch);
+        answered.iter().for_each(|_| progress.advance());
+        all.extend(answered);
     }
     all
 }

@@ -12,7 +12,7 @@ use crate::ports::clock::Clock;
 use crate::runtime::event_loop;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
-use crate::workflow::sweep::{record_batch, sweep};
+use crate::workflow::sweep::{Recorded, sweep};
 use crate::workflow::{Checked, Desk, Found};
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
@@ -62,14 +62,12 @@ async fn find(desk: &Desk) -> Result<Vec<Arc<Found>>, Failure> {
 
 async fn ask(desk: &Desk, found: Vec<Arc<Found>>) -> Result<Vec<(Arc<Found>, Arc<Checked>)>, Failure> {
     let progress = Progress::new("checking", found.len());
-    let mut answered = Box::pin(sweep(desk, found));
+    let mut batches = sweep(desk, found);
     let mut all = Vec::new();
-    while let Some(batch) = answered.next().await {
-        record_batch(desk, &batch).await?;
-        for _ in &batch {
-            progress.advance();
-        }
-        all.extend(batch);
+    while let Some(Recorded { answered, outcome }) = batches.next().await {
+        outcome?;
+        answered.iter().for_each(|_| progress.advance());
+        all.extend(answered);
     }
     // The order of answers is chance; the printed one is not.
     all.sort_by(|(a, _), (b, _)| {

@@ -10,7 +10,8 @@ use crate::output::{duplicate_lines, json, say};
 use crate::workflow::Desk;
 use crate::workflow::reconcile::Scope;
 use crate::workflow::story::{Doubles, duplicates};
-use crate::workflow::sweep::{CHECKS_RECORDED_AT_ONCE_MAX, record_batch};
+use crate::workflow::sweep::recorded;
+use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 /// Finds and prints them, one line a reference.
@@ -37,8 +38,9 @@ async fn find(
         say::aside("Stopped: nothing is said of what was not looked at yet.");
         return Ok(Exit::Interrupted);
     };
-    for batch in found.reconciled.items.chunks(CHECKS_RECORDED_AT_ONCE_MAX) {
-        if let Err(fault) = record_batch(desk, batch).await {
+    let mut batches = recorded(desk, stream::iter(found.reconciled.items.clone()));
+    while let Some(batch) = batches.next().await {
+        if let Err(fault) = batch.outcome {
             troubles.tell(&Failure::new(
                 Exit::Unreachable,
                 format!("recording the checks: {}", fault.what),

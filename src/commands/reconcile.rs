@@ -11,7 +11,8 @@ use crate::output::reconciled::{self, ReconciledLine};
 use crate::output::{json, say};
 use crate::workflow::Desk;
 use crate::workflow::reconcile::{Reconciled, Scope, reconcile};
-use crate::workflow::sweep::{CHECKS_RECORDED_AT_ONCE_MAX, record_batch};
+use crate::workflow::sweep::recorded;
+use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 /// Matches, and prints one line for each item and effect that does not.
@@ -38,8 +39,9 @@ async fn match_both(
         say::aside("Stopped: nothing is said of what was not matched yet.");
         return Ok(Exit::Interrupted);
     };
-    for batch in result.items.chunks(CHECKS_RECORDED_AT_ONCE_MAX) {
-        if let Err(fault) = record_batch(desk, batch).await {
+    let mut batches = recorded(desk, stream::iter(result.items.clone()));
+    while let Some(batch) = batches.next().await {
+        if let Err(fault) = batch.outcome {
             troubles.tell(&Failure::new(
                 Exit::Unreachable,
                 format!("recording the checks: {}", fault.what),

@@ -147,8 +147,8 @@ pub fn mask_text(text: &str) -> Cow<'_, str> {
 }
 
 /// Each occurrence of a known secret hidden: for answers that echo what they were sent.
-pub fn mask_secret(text: &str, secret: &str) -> String {
-    if secret.len() < 4 { text.to_owned() } else { text.replace(secret, MASK) }
+pub fn mask_secret<'text>(text: &'text str, secret: &str) -> Cow<'text, str> {
+    if secret.len() < 4 || !text.contains(secret) { text.into() } else { text.replace(secret, MASK).into() }
 }
 
 /// Whether a field of that name is hidden.

@@ -1,6 +1,7 @@
 //! Sweep: check many findings, each put on record soon after it was answered.
 //!
-//! The findings of one operation are asked about one by one, several at once, or read from its list: as planned.
+//! The findings of one operation are asked about one by one, several at once, or read from its list: as planned. While some
+//! answers are being put on record the asking goes on.
 
 use crate::domain::plan::{Plan, Wish, covers, needs, plan};
 use crate::domain::policy::CheckName;
@@ -11,14 +12,16 @@ use crate::workflow::desk::Desk;
 use crate::workflow::list::list;
 use crate::workflow::scan::Found;
 use futures_util::stream::{BoxStream, SelectAll};
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{FutureExt, Stream, StreamExt, stream};
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 /// How many findings that nobody can be asked about are looked at at once.
 const UNASKED_UNDER_WAY_MAX: usize = 8;
-/// How many checks share one transaction of the audit at most.
-pub const CHECKS_RECORDED_AT_ONCE_MAX: usize = 128;
+/// How many answers wait at most for those before them to be on record; then the asking waits too. So many share one
+/// transaction of the audit at most.
+const UNRECORDED_MAX: usize = 512;
 
 /// One finding with what came of asking.
 pub type Answered = (Arc<Found>, Arc<Checked>);
@@ -66,17 +69,50 @@ pub fn plan_all(desk: &Desk, found: impl IntoIterator<Item = Arc<Found>>, wish: 
     by_operation.into_iter().map(planned).collect()
 }
 
-/// Findings with their checks, as they are answered: whatever is ready comes together.
-pub fn sweep<'a>(
-    desk: &'a Desk,
-    found: impl IntoIterator<Item = Arc<Found>> + 'a,
-) -> impl Stream<Item = Vec<Answered>> + 'a {
-    sweep_planned(desk, plan_all(desk, found, Wish::Cheapest))
+/// Answers that were put on record together.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The findings with their checks.
+    pub answered: Vec<Answered>,
+    /// Whether they are on record.
+    pub outcome: Result<(), RecordFault>,
 }
 
-/// The same as planned.
-pub fn sweep_planned(desk: &Desk, planned: Vec<Planned>) -> impl Stream<Item = Vec<Answered>> {
-    answers(desk, planned).ready_chunks(CHECKS_RECORDED_AT_ONCE_MAX)
+/// Asks about findings in the cheapest way, and gives what is on record.
+pub fn sweep<'a>(desk: &'a Desk, found: impl IntoIterator<Item = Arc<Found>>) -> BoxStream<'a, Recorded> {
+    recorded(desk, answers(desk, plan_all(desk, found, Wish::Cheapest)))
+}
+
+/// Puts answers on record as they come and gives them after that. While some are being recorded others are waited for, and
+/// those then share the next transaction: the slower the disk, the more.
+///
+/// An answer that the record did not take is given all the same, with the fault.
+pub fn recorded<'a>(
+    desk: &'a Desk,
+    answers: impl Stream<Item = Answered> + Send + 'a,
+) -> BoxStream<'a, Recorded> {
+    let answers = answers.boxed().fuse();
+    stream::unfold((answers, Vec::new()), move |(mut answers, mut waiting)| async move {
+        if waiting.is_empty() {
+            waiting.push(answers.next().await?);
+            // What is there as well goes with it.
+            while waiting.len() < UNRECORDED_MAX
+                && let Some(Some(answered)) = answers.next().now_or_never()
+            {
+                waiting.push(answered);
+            }
+        }
+        let mut recording = pin!(record(desk, std::mem::take(&mut waiting)));
+        let batch = loop {
+            tokio::select! {
+                biased;
+                batch = &mut recording => break batch,
+                Some(answered) = answers.next(), if waiting.len() < UNRECORDED_MAX => waiting.push(answered),
+            }
+        };
+        Some((batch, (answers, waiting)))
+    })
+    .boxed()
 }
 
 /// Findings with their checks, one by one as they are answered. One slow provider does not hold up another.
@@ -147,14 +183,12 @@ async fn by_list(
     (answered, left)
 }
 
-/// Puts a batch of checks on record, in one transaction.
-///
-/// # Errors
-/// The audit's own fault.
-pub async fn record_batch(desk: &Desk, batch: &[Answered]) -> Result<(), RecordFault> {
+/// Puts answers on record, in one transaction.
+async fn record(desk: &Desk, answered: Vec<Answered>) -> Recorded {
     let pairs: Vec<(&Found, &Checked)> =
-        batch.iter().map(|(found, checked)| (&**found, &**checked)).collect();
-    record_checks(desk, &pairs).await.map(drop)
+        answered.iter().map(|(found, checked)| (&**found, &**checked)).collect();
+    let outcome = record_checks(desk, &pairs).await.map(drop);
+    Recorded { answered, outcome }
 }
 
 #[cfg(test)]

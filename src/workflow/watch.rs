@@ -9,7 +9,7 @@ use crate::ports::source::{Source, SourceFault};
 use crate::workflow::check::Checked;
 use crate::workflow::desk::Desk;
 use crate::workflow::scan::{Found, Pages};
-use crate::workflow::sweep::{record_batch, sweep};
+use crate::workflow::sweep::{Recorded, sweep};
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,12 +69,10 @@ pub async fn look(desk: &Desk, watched: &Watched) -> Looked {
         }
     };
     if watched.checks {
-        let mut answered = Box::pin(sweep(desk, found.into_iter().map(Arc::new)));
-        while let Some(batch) = answered.next().await {
-            if let Err(fault) = record_batch(desk, &batch).await {
-                record_fault = Some(fault);
-            }
-            for (found, checked) in &batch {
+        let mut batches = sweep(desk, found.into_iter().map(Arc::new));
+        while let Some(Recorded { answered, outcome }) = batches.next().await {
+            record_fault = outcome.err().or(record_fault);
+            for (found, checked) in &answered {
                 keep(found, Some(checked));
                 if let Some(fault) = &checked.judgement.fault
                     && fault.kind.is_unreachable()

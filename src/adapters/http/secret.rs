@@ -9,9 +9,10 @@ use crate::preset::provider::SecretPlace;
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD_NO_PAD as STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD};
 use secrecy::{ExposeSecret, SecretString};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Fewer bytes of a secret give nothing away, and may be anything.
 const BEGINNING_BYTES_MIN: usize = 4;
@@ -22,9 +23,25 @@ const GIVEN_MAX: usize = 4;
 pub struct SecretKeeper {
     place: Option<SecretPlace>,
     environment: Environment,
-    read: Mutex<Option<SecretString>>,
+    known: Mutex<Known>,
+}
+
+/// What is known of a secret by now.
+#[derive(Default)]
+struct Known {
+    /// The secret, once it was read.
+    read: Option<SecretString>,
     /// What was given for the secret, the latest last: shown as little as the secret itself.
-    given: Mutex<Vec<SecretString>>,
+    given: Vec<SecretString>,
+    /// Each of them in any spelling that an answer may echo: looked for in every text of every answer.
+    hidden: Arc<[SecretString]>,
+}
+
+impl Known {
+    fn spell(&mut self) {
+        let all = self.read.iter().chain(&self.given);
+        self.hidden = all.flat_map(|secret| spellings(secret.expose_secret())).map(Into::into).collect();
+    }
 }
 
 impl fmt::Debug for SecretKeeper {
@@ -36,7 +53,7 @@ impl fmt::Debug for SecretKeeper {
 impl SecretKeeper {
     /// A keeper for a place; nothing is read yet.
     pub fn new(place: Option<SecretPlace>, environment: Environment) -> Self {
-        Self { place, environment, read: Mutex::new(None), given: Mutex::default() }
+        Self { place, environment, known: Mutex::default() }
     }
 
     /// The secret, read at the first call that finds it.
@@ -44,23 +61,29 @@ impl SecretKeeper {
     /// # Errors
     /// A [`FaultKind::Secret`] naming the variable or file, when it is missing, empty or cannot be sent.
     pub fn secret(&self) -> Result<SecretString, Fault> {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(secret) = read.as_ref() {
+        let mut known = self.known();
+        if let Some(secret) = &known.read {
             return Ok(secret.clone());
         }
         let secret = SecretString::from(self.look_up()?);
-        *read = Some(secret.clone());
+        known.read = Some(secret.clone());
+        known.spell();
         Ok(secret)
     }
 
     /// Reads the secret anew at the next question: it is one that ends.
     pub fn forget(&self) {
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.known().read = None;
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hides this text too from now on: a token that was given for the secret, or a part of it.
     pub fn hide_too(&self, token: SecretString) {
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
+        let given = &mut known.given;
         if given.iter().any(|known| known.expose_secret() == token.expose_secret()) {
             return;
         }
@@ -68,13 +91,12 @@ impl SecretKeeper {
             given.remove(0);
         }
         given.push(token);
+        known.spell();
     }
 
     /// The secret and what was given for it, in any spelling that an answer may echo.
-    fn hidden_spellings(&self) -> Vec<String> {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        read.iter().chain(given.iter()).flat_map(|secret| spellings(secret.expose_secret())).collect()
+    fn hidden(&self) -> Arc<[SecretString]> {
+        Arc::clone(&self.known().hidden)
     }
 
     /// The text without the secret, in any spelling that an answer may echo, and without what looks like one.
@@ -88,7 +110,7 @@ impl SecretKeeper {
 
     fn without_beginnings(&self, text: String) -> String {
         // What is masked ends in no character of the spelling, so that one pass over the lengths is enough.
-        self.hidden_spellings().iter().fold(text, |text, spelling| {
+        self.hidden().iter().map(SecretString::expose_secret).fold(text, |text, spelling| {
             (BEGINNING_BYTES_MIN..spelling.len()).rev().fold(text, |text, end| match spelling.get(..end) {
                 Some(beginning) => text.replace(&format!("{beginning}…"), &format!("{MASK}…")),
                 None => text,
@@ -130,7 +152,13 @@ impl SecretKeeper {
 
     /// The text without the secret alone.
     pub fn without_secret(&self, text: &str) -> String {
-        self.hidden_spellings().iter().fold(text.to_owned(), |text, spelling| mask_secret(&text, spelling))
+        let mut shown = text.to_owned();
+        for spelling in self.hidden().iter() {
+            if let Cow::Owned(masked) = mask_secret(&shown, spelling.expose_secret()) {
+                shown = masked;
+            }
+        }
+        shown
     }
 
     fn look_up(&self) -> Result<String, Fault> {

@@ -17,7 +17,7 @@ use crate::workflow::scan::Pages;
 use crate::workflow::settle::approve::{ApprovalOrder, approve, review};
 use crate::workflow::settle::propose::{Called, Withdrawn, find, waiting, withdraw};
 use crate::workflow::settle::{self, Decided, OrderFault, decide, prepare, record_dry_run, record_unmask};
-use crate::workflow::sweep::{Answered, record_batch, sweep};
+use crate::workflow::sweep::{Answered, Recorded, sweep};
 use crate::workflow::{Checked, Desk, Found, Order};
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
@@ -118,9 +118,8 @@ impl Errand {
             Self::Sweep(found) => {
                 let mut all = Vec::new();
                 let mut batches = sweep(&desk, found);
-                while let Some(batch) = batches.next().await {
-                    let _may_be_full = record_batch(&desk, &batch).await;
-                    all.extend(batch);
+                while let Some(Recorded { answered, outcome: _may_be_full }) = batches.next().await {
+                    all.extend(answered);
                 }
                 Report::Checked(all)
             }

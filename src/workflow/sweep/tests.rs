@@ -35,11 +35,11 @@ async fn swept(
 ) -> (BTreeMap<String, (Verdict, Advice, Vec<String>)>, Option<String>) {
     let planned = plan_all(desk, all(desk).await, wish);
     let given_up = Arc::clone(&planned[0].given_up);
-    let mut batches = sweep_planned(desk, planned);
+    let mut batches = recorded(desk, answers(desk, planned));
     let mut told = BTreeMap::new();
-    while let Some(batch) = batches.next().await {
-        record_batch(desk, &batch).await.unwrap();
-        for (found, checked) in batch {
+    while let Some(Recorded { answered, outcome }) = batches.next().await {
+        outcome.unwrap();
+        for (found, checked) in answered {
             let key = found.finding.item.key.as_str().to_owned();
             told.insert(key, (checked.verdict(), checked.advice(), checked.advised.reasons.clone()));
         }

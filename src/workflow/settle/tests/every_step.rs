@@ -8,7 +8,7 @@ use crate::workflow::check::record_checks;
 use crate::workflow::look::{audit_page, look};
 use crate::workflow::recover::recover;
 use crate::workflow::scan::Pages;
-use crate::workflow::sweep::{record_batch, sweep};
+use crate::workflow::sweep::sweep;
 use futures_util::StreamExt;
 use pretty_assertions::assert_eq;
 use serde_json::Value;
@@ -108,9 +108,7 @@ impl Path {
             Self::Sweep => {
                 let shown: Vec<_> = scanned(&desk).await;
                 let mut batches = sweep(&desk, shown);
-                while let Some(batch) = batches.next().await {
-                    let _fault = record_batch(&desk, &batch).await;
-                }
+                while batches.next().await.is_some() {}
                 Vec::new()
             }
             Self::Scan => {
