@@ -1,4 +1,4 @@
-//! The console with 100,000 findings, half of them checked: one frame; each key, and each piece of news from scans and
+//! The console with 200,000 findings, half of them checked: one frame; each key, and each piece of news from scans and
 //! checks, with the frame that follows it.
 
 mod measure;
@@ -21,11 +21,11 @@ use unstuck::workflow::Found;
 use unstuck::workflow::scan::PAGE_ITEMS_MAX;
 
 /// How many findings the console holds.
-const FINDINGS: usize = 100_000;
+const FINDINGS: usize = 200_000;
 const WIDTH: u16 = 200;
 const HEIGHT: u16 = 50;
 /// How long a frame may take, and a key or a piece of news with the frame that follows it.
-const FRAME_MAX: Duration = Duration::from_millis(8);
+const FRAME_MAX: Duration = Duration::from_millis(16);
 /// How often each thing is measured.
 const ROUNDS: usize = 300;
 /// How often a thing that touches every finding is measured: as often for each order.

@@ -86,6 +86,11 @@ pub fn own_peak_bytes() -> Option<u64> {
     peak_in(&PathBuf::from("/proc/self/status"))
 }
 
+/// The most memory that a process held; `None` where the system does not tell.
+pub fn peak_of(process: u32) -> Option<u64> {
+    peak_in(&PathBuf::from(format!("/proc/{process}/status")))
+}
+
 fn peak_in(status: &PathBuf) -> Option<u64> {
     let text = std::fs::read_to_string(status).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -285,7 +285,9 @@ async fn check_all(
         if let Err(fault) = outcome {
             progress.aside(|| say::aside(Failure::from(fault)));
         }
-        answered.iter().for_each(|_| progress.advance());
+        for _ in &answered {
+            progress.advance();
+        }
         all.extend(answered);
     }
     all

@@ -66,7 +66,9 @@ async fn ask(desk: &Desk, found: Vec<Arc<Found>>) -> Result<Vec<(Arc<Found>, Arc
     let mut all = Vec::new();
     while let Some(Recorded { answered, outcome }) = batches.next().await {
         outcome?;
-        answered.iter().for_each(|_| progress.advance());
+        for _ in &answered {
+            progress.advance();
+        }
         all.extend(answered);
     }
     // The order of answers is chance; the printed one is not.

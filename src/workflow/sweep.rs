@@ -79,7 +79,7 @@ pub struct Recorded {
 }
 
 /// Asks about findings in the cheapest way, and gives what is on record.
-pub fn sweep<'a>(desk: &'a Desk, found: impl IntoIterator<Item = Arc<Found>>) -> BoxStream<'a, Recorded> {
+pub fn sweep(desk: &Desk, found: impl IntoIterator<Item = Arc<Found>>) -> BoxStream<'_, Recorded> {
     recorded(desk, answers(desk, plan_all(desk, found, Wish::Cheapest)))
 }
 
