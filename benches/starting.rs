@@ -88,7 +88,7 @@ fn open(folder: &Path, count: usize) -> Result<Opened, Fault> {
     let lines = |count: u16| NonZero::new(count).ok_or("no screen");
     let mut screen = vt100::Parser::new(lines(SIZE.rows)?, lines(SIZE.cols)?, 0);
     let mut until = |what: &str, is_so: &dyn Fn(&str) -> bool| -> Result<Duration, Fault> {
-        let mut bytes = [0; 64 * 1024];
+        let mut bytes = [0; 16 * 1024];
         loop {
             let read = output.read(&mut bytes)?;
             screen.process(bytes.get(..read).unwrap_or_default());
