@@ -12,6 +12,7 @@ pub mod error_class;
 mod error_json;
 mod error_rules;
 mod error_text;
+pub mod escalated;
 pub mod evidence;
 pub mod filter;
 pub mod finding;

@@ -4,6 +4,7 @@
 use crate::domain::audit::{Entry, Event, NewEntry, Subject};
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Outcome};
+use crate::domain::escalated::UNDER_WAY_MAX;
 use crate::domain::item::Row;
 use crate::domain::moment::is_stored_as;
 use crate::domain::text::clean;
@@ -11,13 +12,10 @@ use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Leaves, PlannedStatement, Reading, Source, SourceFault, SourceFaultKind};
 use crate::workflow::desk::Desk;
 use crate::workflow::settle::outcome_json;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
-
-/// How long a decision of a process that cannot be looked at may be under way before it counts as broken off.
-const UNDER_WAY_MAX: TimeDelta = TimeDelta::minutes(5);
 
 /// A decision that had broken off, and what its row says of it.
 #[derive(Debug, Clone, PartialEq)]

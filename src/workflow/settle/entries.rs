@@ -6,6 +6,7 @@ use super::write::Grounds;
 use super::{NotOpen, Order, OrderFault};
 use crate::domain::audit::{Event, NewEntry, Subject};
 use crate::domain::decision::{Choice, Draft, Intended, Outcome, Permitted};
+use crate::domain::escalated::Earlier;
 use crate::domain::item::Row;
 use crate::domain::mask::{mask_document, mask_field, mask_json};
 use crate::domain::moment::stamp;
@@ -170,25 +171,19 @@ pub(super) fn record_of(desk: &Desk) -> Result<&Arc<dyn Record>, OrderFault> {
     desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))
 }
 
-/// The entry that escalated an item exactly as it is now, if there is one.
+/// The escalation of an item exactly as it is that stands in the way of another. `own` is the intent of the one whose turn
+/// it is, where that is on record.
 pub(super) async fn escalated_before(
     desk: &Desk,
     found: &Found,
     row: &Row,
-) -> Result<Option<i64>, OrderFault> {
-    let record = desk.record.as_ref().map_err(|fault| OrderFault::Record(fault.clone()))?;
+    own: Option<i64>,
+) -> Result<Option<Earlier>, RecordFault> {
+    let record = desk.record.as_ref().map_err(Clone::clone)?;
     let item = &found.finding.item;
-    let earlier = record
-        .intended_on(&desk.subject(&item.source, item.key.as_str()), EARLIER_ENTRIES_MAX)
-        .await
-        .map_err(OrderFault::Record)?;
-    let now = row.sha256();
-    Ok(earlier.iter().find_map(|entry| {
-        let body: Value = serde_json::from_str(&entry.body).ok()?;
-        let is_escalation =
-            entry.event == Event::Applied.as_str() && body["choice"] == Choice::Escalate.as_str();
-        (is_escalation && body["row_after_sha256"] == now).then_some(entry.seq)
-    }))
+    let subject = desk.subject(&item.source, item.key.as_str());
+    let newest = record.intended_on(&subject, EARLIER_ENTRIES_MAX).await?;
+    Ok(Earlier::of(&newest, &row.sha256(), own, desk.clock.now()))
 }
 
 /// What a receipt tells of a decision.

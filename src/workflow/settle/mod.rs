@@ -343,9 +343,11 @@ async fn moved_on(desk: &Desk, order: &Order, opened: &Opened) -> Result<Option<
         return Ok(not_open(format!("the row changed since it was shown: {column}")));
     }
     if order.choice == Choice::Escalate
-        && let Some(seq) = entries::escalated_before(desk, &opened.found, &opened.row).await?
+        && let Some(earlier) = entries::escalated_before(desk, &opened.found, &opened.row, None)
+            .await
+            .map_err(OrderFault::Record)?
     {
-        return Ok(not_open(format!("it was escalated already, exactly as it is (audit entry {seq})")));
+        return Ok(not_open(earlier.why()));
     }
     Ok(None)
 }

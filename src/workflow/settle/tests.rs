@@ -60,6 +60,7 @@ async fn an_escalation_is_sent_after_its_intent_and_leaves_the_row() {
             "source.payload inv-41",
             "provider.ask inv-41",
             "record.append intended",
+            "record.of_item",
             "escalation.send inv-41",
             "source.apply inv-41",
             "record.append applied",
@@ -83,6 +84,41 @@ async fn a_second_escalation_of_the_same_row_is_refused_and_one_of_a_changed_row
     let third = decide(&desk, Order { shown: None, ..order("inv-41", Escalate) }).await.unwrap();
     assert!(matches!(third.outcome, Outcome::Applied { .. }), "{:?}", third.outcome);
     assert_eq!(world.escalations.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn of_two_escalations_at_the_same_instant_one_is_sent() {
+    let world = World::with_stuck(&["inv-41"]);
+    let desk = desk_that_escalates(&world);
+    let gate = world.script.hold("record.append");
+    let both = [0, 1].map(|_| {
+        let desk = Arc::clone(&desk);
+        tokio::spawn(async move { decide(&desk, order("inv-41", Escalate)).await.unwrap() })
+    });
+    world.script.begun("record.append intended", 2).await;
+    world.script.let_go("record.append", 4);
+    gate.add_permits(4);
+    let mut told = Vec::new();
+    for one in both {
+        told.push(one.await.unwrap().outcome);
+    }
+    told.sort_by_key(|outcome| matches!(outcome, Outcome::Refused { .. }));
+    assert!(matches!(told[0], Outcome::Applied { .. }), "{told:?}");
+    let Outcome::Refused { why, .. } = &told[1] else { panic!("{told:?}") };
+    assert!(why.contains("already") && why.contains("audit entry"), "{why}");
+    assert_eq!(world.escalations.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_audit_that_cannot_be_read_after_the_intent_lets_no_escalation_go() {
+    let world = World::with_stuck(&["inv-41"]);
+    world.script.trouble_at(5, Trouble::FailBefore);
+    let decided = decide(&desk_that_escalates(&world), order("inv-41", Escalate)).await.unwrap();
+    assert_eq!(world.script.calls()[5], "record.of_item");
+    let Outcome::Failed { why } = &decided.outcome else { panic!("{:?}", decided.outcome) };
+    assert!(why.contains("nothing was sent"), "{why}");
+    assert_eq!(world.escalations.lock().unwrap().len(), 0);
+    assert_eq!(world.events(), ["intended", "failed"]);
 }
 
 #[tokio::test]

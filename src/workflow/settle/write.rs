@@ -44,7 +44,10 @@ pub(super) async fn carry_out(
         Once::Taken(earlier) => return Ok(too_late(&permitted, grounds, &earlier)),
     };
     let intended = permitted.intended(intent.seq);
-    let (outcome, note) = touch(desk, &intended, &grounds).await;
+    let (outcome, note) = match in_the_way(desk, &intended, &grounds).await {
+        Some(outcome) => (outcome, None),
+        None => touch(desk, &intended, &grounds).await,
+    };
     let ended = record.append(vec![entries::outcome(desk, &intended, &outcome, note.as_deref())]).await;
     let (entry, fault) = match ended {
         Ok(placed) => (placed.last().map(|entry| entry.seq), None),
@@ -103,6 +106,25 @@ fn next_step(outcome: &Outcome) -> Option<String> {
         Outcome::Failed { .. } => {
             Some("Run `unstuck doctor`, look at the item, then decide again.".to_owned())
         }
+    }
+}
+
+/// Of two that escalate an item at the same instant, the one whose intent came second touches nothing. Decisions that write
+/// need no such look: there the row itself lets one through.
+async fn in_the_way(desk: &Desk, intended: &Intended, grounds: &Grounds) -> Option<Outcome> {
+    if intended.draft().choice != Choice::Escalate {
+        return None;
+    }
+    match entries::escalated_before(desk, &grounds.found, intended.seen(), Some(intended.intent())).await {
+        Ok(earlier) => {
+            earlier.map(|earlier| Outcome::Refused { why: earlier.why(), now: Some(intended.seen().clone()) })
+        }
+        Err(fault) => Some(Outcome::Failed {
+            why: format!(
+                "nothing was sent, for whether somebody else escalates it cannot be read: {}",
+                fault.what
+            ),
+        }),
     }
 }
 
