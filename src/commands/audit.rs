@@ -65,6 +65,13 @@ async fn make(audit: &Database, arguments: &AuditInit) -> Result<Exit, Failure> 
         }
         return Ok(Exit::Fine);
     }
+    let missing = record.missing_roles(&arguments.grant).await?;
+    if !missing.is_empty() {
+        return Err(Failure::usage(
+            format!("{} has no role {}: nothing was made", server.shown, missing.join(", ")),
+            "Make the role first (CREATE ROLE …), or name one that is there with --grant.",
+        ));
+    }
     let done = match (record.make(&arguments.grant).await?, arguments.grant.is_empty()) {
         (true, _) => "made",
         (false, false) => "there already, and may be used as asked",
@@ -224,8 +231,7 @@ fn public_keys(files: &[PathBuf]) -> Result<Vec<PublicKey>, Failure> {
     let mut keys = Vec::new();
     for file in files {
         keys.extend(key::read_public(file).map_err(|why| {
-            Failure::new(
-                Exit::Unreachable,
+            Failure::usage(
                 format!("the key {} {why}", file.display()),
                 "Name the file that `unstuck audit key` was written to.",
             )

@@ -206,26 +206,10 @@ impl Run<'_> {
     /// Says once what kept a provider from answering, and remembers the exit code.
     fn note_faults(&mut self, progress: &Progress, checked: &Checked) {
         let Some(fault) = &checked.judgement.fault else { return };
-        if fault.kind.is_unreachable() {
-            self.troubles.note(Exit::Unreachable);
+        if fault.kind == FaultKind::NobodyToAsk {
+            self.tell_once(progress, &fault.detail, "Give the kind a `check` in the configuration.");
         }
-        match fault.kind {
-            FaultKind::Secret => {
-                self.troubles.note(Exit::Usage);
-                self.tell_once(progress, &fault.detail, "Set it, then check again.");
-            }
-            FaultKind::NobodyToAsk => {
-                self.tell_once(progress, &fault.detail, "Give the kind a `check` in the configuration.");
-            }
-            kind if kind.is_unreachable() => {
-                self.tell_once(
-                    progress,
-                    &fault.detail,
-                    "`unstuck doctor` asks each provider and says what it sees.",
-                );
-            }
-            _ => {}
-        }
+        progress.aside(|| self.troubles.tell_unanswered(checked));
     }
 
     fn tell_once(&mut self, progress: &Progress, what: &str, do_next: &str) {

@@ -6,7 +6,7 @@ use super::session::{self, AuditUse, Troubles};
 use super::tell;
 use crate::domain::advice::Advice;
 use crate::domain::decision::{Choice, Outcome, Reason};
-use crate::domain::evidence::FaultKind;
+use crate::domain::evidence::{FaultKind, Hindrance};
 use crate::domain::plan::Wish;
 use crate::domain::text::clean;
 use crate::output::{json, say};
@@ -143,7 +143,7 @@ async fn dry_run(
     }
     let is_permitted = prepared.permission.against.is_none() || insists;
     let is_possible = is_permitted && prepared.statements.is_ok();
-    Ok(if is_possible { Exit::Fine } else { Exit::No })
+    Ok(if is_possible { Exit::Fine } else { Exit::of_no(prepared.checked.hindrance()) })
 }
 
 /// What a bulk decision came to.
@@ -154,6 +154,8 @@ struct Summary {
     refused: Vec<Arc<str>>,
     failed: Vec<Arc<str>>,
     left_out: usize,
+    /// The worst of what stood in the way of those that failed or were refused.
+    hindrance: Option<Hindrance>,
 }
 
 async fn many(
@@ -168,7 +170,7 @@ async fn many(
     let mut troubles = Troubles::of(settings);
     let found =
         find_all(desk, &session::sources(desk, arguments.source.as_deref())?, &filter, &mut troubles).await;
-    let checked = check_all(desk, found, &stop).await;
+    let checked = check_all(desk, found, &stop, &mut troubles).await;
     let passing = checked.into_iter().filter(|(found, checked)| filter.passes(&facts(found, Some(checked))));
     let mut summary = Summary::default();
     let mut orders = Vec::new();
@@ -217,7 +219,7 @@ async fn many(
     tell_summary(&summary, choice);
     let has_losses = !summary.refused.is_empty() || !summary.failed.is_empty();
     if has_losses {
-        troubles.note(Exit::No);
+        troubles.note(Exit::of_no(summary.hindrance));
     }
     Ok(troubles.worst())
 }
@@ -276,6 +278,7 @@ async fn check_all(
     desk: &Desk,
     found: Vec<Arc<Found>>,
     stop: &CancellationToken,
+    troubles: &mut Troubles,
 ) -> Vec<(Arc<Found>, Arc<Checked>)> {
     let progress = Progress::new("checking", found.len());
     let asked = answers(desk, plan_all(desk, found, Wish::Cheapest));
@@ -285,7 +288,8 @@ async fn check_all(
         if let Err(fault) = outcome {
             progress.aside(|| say::aside(Failure::from(fault)));
         }
-        for _ in &answered {
+        for (_, checked) in &answered {
+            progress.aside(|| troubles.tell_unanswered(checked));
             progress.advance();
         }
         all.extend(answered);
@@ -320,6 +324,9 @@ async fn settle_one(
                 Outcome::Refused { .. } => summary.refused.push(order.key),
                 Outcome::Failed { .. } => summary.failed.push(order.key),
             }
+            if !matches!(decided.outcome, Outcome::Applied { .. } | Outcome::Proposed { .. }) {
+                summary.hindrance = summary.hindrance.max(decided.hindrance);
+            }
             Ok(())
         }
         // Without an audit nothing more can be decided; a source that cannot be read skips its item.
@@ -329,7 +336,11 @@ async fn settle_one(
             | settle::OrderFault::NoSuchSource(_)
             | settle::OrderFault::NoSuchProposal(_)),
         ) => {
-            say::aside(Failure::from(fault));
+            let failure = Failure::from(fault);
+            if failure.exit == Exit::Unreachable {
+                summary.hindrance = Some(Hindrance::Unreachable);
+            }
+            say::aside(failure);
             summary.failed.push(order.key);
             Ok(())
         }

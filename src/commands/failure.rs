@@ -1,8 +1,9 @@
 //! Errors at the edge: a kind that decides the exit code, one line what, one line what to do.
 
 use crate::config::ConfigFault;
+use crate::domain::evidence::{Fault, Hindrance};
 use crate::ports::record::RecordFault;
-use crate::ports::source::{SourceFault, SourceFaultKind};
+use crate::ports::source::SourceFault;
 use crate::runtime::RuntimeFault;
 use crate::workflow::settle::OrderFault;
 use std::fmt;
@@ -25,6 +26,25 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// How a command ends that something stood in the way of: a provider, a source, or the target of a notice.
+    pub fn of(hindrance: Hindrance) -> Self {
+        match hindrance {
+            Hindrance::Misconfigured => Self::Usage,
+            Hindrance::Unreachable => Self::Unreachable,
+        }
+    }
+
+    /// How a command ends whose provider was asked: fine, unless something stood in the way of an answer. That the answer
+    /// says nothing is no trouble of the command.
+    pub fn of_answer(fault: Option<&Fault>) -> Self {
+        fault.and_then(|fault| fault.kind.hindrance()).map_or(Self::Fine, Self::of)
+    }
+
+    /// How a command ends that comes to "no", unless something stood in the way of a "yes".
+    pub fn of_no(hindrance: Option<Hindrance>) -> Self {
+        hindrance.map_or(Self::No, Self::of)
+    }
+
     /// The exit code.
     pub fn code(self) -> u8 {
         match self {
@@ -79,13 +99,7 @@ impl From<ConfigFault> for Failure {
 
 impl From<SourceFault> for Failure {
     fn from(fault: SourceFault) -> Self {
-        let exit = match fault.kind {
-            SourceFaultKind::Unreachable | SourceFaultKind::Busy | SourceFaultKind::Broken => {
-                Exit::Unreachable
-            }
-            SourceFaultKind::Mismatch => Exit::Usage,
-            SourceFaultKind::Interrupted => Exit::Interrupted,
-        };
+        let exit = fault.kind.hindrance().map_or(Exit::Interrupted, Exit::of);
         Self::new(exit, fault.what, fault.do_next)
     }
 }

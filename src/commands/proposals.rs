@@ -191,7 +191,8 @@ async fn show(desk: &Desk, proposal: &Proposal, arguments: &Approve) -> Result<E
     let is_possible = review.why_not.is_none()
         && insists_enough
         && review.now.as_ref().is_ok_and(|now| now.statements.is_ok());
-    Ok(if is_possible { Exit::Fine } else { Exit::No })
+    let hindrance = review.now.as_ref().ok().and_then(|now| now.checked.hindrance());
+    Ok(if is_possible { Exit::Fine } else { Exit::of_no(hindrance) })
 }
 
 fn review_json(desk: &Desk, review: &Review) -> Value {

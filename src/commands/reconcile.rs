@@ -63,10 +63,7 @@ async fn match_both(
 /// Tells what was not looked at: nothing that was not read is ever taken for a match, nor for a loss.
 pub(super) fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
     for (name, fault, items) in &result.not_listed {
-        let exit = match fault.kind {
-            FaultKind::Unanswerable | FaultKind::Secret => Exit::Usage,
-            _ => Exit::Unreachable,
-        };
+        let exit = exit_of_unlisted(fault.kind);
         troubles.tell(&Failure::new(
             exit,
             format!("{name} was not listed, so {items} items were not matched: {}", fault.detail),
@@ -79,7 +76,7 @@ pub(super) fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
     if let Some((found, fault)) = result.unconfirmed.first() {
         let (count, key) = (result.unconfirmed.len(), clean(found.finding.item.key.as_str()));
         troubles.tell(&Failure::new(
-            Exit::Unreachable,
+            exit_of_unlisted(fault.kind),
             format!("{count} items could not be matched, `{key}` among them: {}", fault.detail),
             "`unstuck check KEY` asks about single items.",
         ));
@@ -90,6 +87,12 @@ pub(super) fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
             result.unreferenced
         ));
     }
+}
+
+/// What was not matched was not read, whatever the answer was; what can be listed by nobody is a matter of configuration.
+fn exit_of_unlisted(kind: FaultKind) -> Exit {
+    let of_kind = kind.hindrance().map(Exit::of);
+    of_kind.unwrap_or(if kind == FaultKind::Unanswerable { Exit::Usage } else { Exit::Unreachable })
 }
 
 fn print(result: &Reconciled, format: Format) -> Result<usize, Failure> {

@@ -4,6 +4,7 @@ use super::arguments::Common;
 use super::failure::{Exit, Failure};
 use crate::config::load::{self, Folders, Looked};
 use crate::config::{ConfigFault, Database, Settings};
+use crate::domain::evidence::Hindrance;
 use crate::domain::filter::Filter;
 use crate::output::say;
 use crate::ports::source::Source;
@@ -11,7 +12,7 @@ use crate::preset::source::Engine;
 use crate::runtime::interrupt;
 use crate::wiring;
 pub(super) use crate::wiring::AuditUse;
-use crate::workflow::Desk;
+use crate::workflow::{Checked, Desk};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -162,6 +163,9 @@ pub(super) fn sources(desk: &Desk, named: Option<&str>) -> Result<Vec<Arc<dyn So
     }
 }
 
+/// How many different troubles of providers are told: thousands of items may each have one of their own.
+const TOLD_MAX: usize = 5;
+
 /// What went wrong on the way, each trouble told once on stderr so that the rest still counts, and the worst exit code.
 #[derive(Debug)]
 pub(super) struct Troubles {
@@ -185,6 +189,21 @@ impl Troubles {
             say::aside(failure);
         }
         self.note(failure.exit);
+    }
+
+    /// Tells once what kept a provider from answering, and remembers the exit code that it comes to.
+    pub(super) fn tell_unanswered(&mut self, checked: &Checked) {
+        let Some(fault) = &checked.judgement.fault else { return };
+        let Some(hindrance) = fault.kind.hindrance() else { return };
+        let do_next = match hindrance {
+            Hindrance::Misconfigured => "Set it, then ask again.",
+            Hindrance::Unreachable => "`unstuck doctor` asks each provider and says what it sees.",
+        };
+        let failure = Failure::new(Exit::of(hindrance), fault.detail.clone(), do_next);
+        self.note(failure.exit);
+        if self.told.len() < TOLD_MAX {
+            self.tell(&failure);
+        }
     }
 
     /// Remembers an exit code without a word.

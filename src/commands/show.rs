@@ -86,13 +86,7 @@ async fn put_on_record(desk: &Desk, told: &Story, troubles: &mut Troubles) {
     if let Err(fault) = record_checks(desk, &[(&member.found, checked)]).await {
         troubles.tell(&fault.into());
     }
-    if let Some(fault) = checked.judgement.fault.as_ref().filter(|fault| fault.kind.is_unreachable()) {
-        troubles.tell(&Failure::new(
-            Exit::Unreachable,
-            fault.detail.clone(),
-            "`unstuck doctor` asks each provider and says what it sees.",
-        ));
-    }
+    troubles.tell_unanswered(checked);
 }
 
 /// Items of one reference are told in one story, whichever is asked for.

@@ -123,7 +123,7 @@ pub(super) fn exit_of(decided: &Decided) -> Exit {
             | Outcome::Refused { .. }
             | Outcome::Failed { .. },
             _,
-        ) => Exit::No,
+        ) => Exit::of_no(decided.hindrance),
     }
 }
 

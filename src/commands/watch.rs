@@ -10,6 +10,7 @@ use crate::config::Settings;
 use crate::domain::watch::{Change, State};
 use crate::output::{json, metrics, say};
 use crate::ports::alerts::Alerts;
+use crate::ports::escalation::NotTaken;
 use crate::preset::webhook::WebhookSettings;
 use crate::wiring;
 use crate::workflow::Desk;
@@ -148,9 +149,9 @@ impl Run<'_> {
         let (at, mut worst) = (looked.look.at, Exit::Fine);
         let mut troubles: Vec<Failure> = looked.faults.into_iter().map(Failure::from).collect();
         troubles.extend(looked.record_fault.map(Failure::from));
-        troubles.extend(looked.unasked.iter().map(|what| {
+        troubles.extend(looked.unasked.iter().map(|(what, hindrance)| {
             Failure::new(
-                Exit::Unreachable,
+                Exit::of(*hindrance),
                 what,
                 "`unstuck doctor` asks each provider and says what it sees.",
             )
@@ -188,12 +189,15 @@ impl Run<'_> {
             if let Err(failure) = self.memory.keep() {
                 return Some(failure);
             }
-            if let Err(why) = sent {
-                let left = self.memory.state.outbox.len();
+            if let Err(NotTaken { why, hindrance }) = sent {
+                let (left, wait) = match self.memory.state.outbox.len() {
+                    1 => ("1 notice".to_owned(), "waits and is"),
+                    many => (format!("{many} notices"), "wait and are"),
+                };
                 return Some(Failure::new(
-                    Exit::Unreachable,
+                    hindrance.map_or(Exit::Unreachable, Exit::of),
                     format!("the webhook at {} was not told: {why}", alerts.place()),
-                    format!("{left} notices wait and are sent again; check its address and its secret."),
+                    format!("{left} {wait} sent again; check its address and its secret."),
                 ));
             }
         }
@@ -205,8 +209,12 @@ impl Run<'_> {
         (left > 0).then(|| {
             Failure::new(
                 Exit::Unreachable,
-                format!("{left} notices wait for the webhook at {place}, which did not take them"),
-                "They are sent again by themselves; check its address and its secret.",
+                if left == 1 {
+                    format!("1 notice waits for the webhook at {place}, which did not take it")
+                } else {
+                    format!("{left} notices wait for the webhook at {place}, which did not take them")
+                },
+                "What waits is sent again by itself; check its address and its secret.",
             )
         })
     }

@@ -81,9 +81,18 @@ pub enum FaultKind {
     Cancelled,
 }
 
+/// What keeps an answer or a notice from going through, apart from a "no" of the other side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hindrance {
+    /// Something that somebody has to set or write first, such as a secret.
+    Misconfigured,
+    /// The other side could not be reached, or did not answer as somebody who works.
+    Unreachable,
+}
+
 impl FaultKind {
-    /// Whether the provider could not be reached (exit code 3).
-    pub fn is_unreachable(self) -> bool {
+    /// What stood in the way of an answer, where it was not the answer itself.
+    pub fn hindrance(self) -> Option<Hindrance> {
         match self {
             Self::Connect
             | Self::Tls
@@ -91,7 +100,8 @@ impl FaultKind {
             | Self::CutOff
             | Self::RateLimited
             | Self::ServerError
-            | Self::TookTooLong => true,
+            | Self::TookTooLong => Some(Hindrance::Unreachable),
+            Self::Secret => Some(Hindrance::Misconfigured),
             Self::Refused
             | Self::Redirect
             | Self::BodyTooLarge
@@ -99,11 +109,15 @@ impl FaultKind {
             | Self::Shape
             | Self::ErrorInAnswer
             | Self::Question
-            | Self::Secret
             | Self::NobodyToAsk
             | Self::Unanswerable
-            | Self::Cancelled => false,
+            | Self::Cancelled => None,
         }
+    }
+
+    /// Whether the provider could not be reached.
+    pub fn is_unreachable(self) -> bool {
+        self.hindrance() == Some(Hindrance::Unreachable)
     }
 
     /// Whether asking the same again in a while may help.

@@ -1,5 +1,6 @@
 //! Telling somebody who is not at a screen.
 
+use crate::ports::escalation::NotTaken;
 use async_trait::async_trait;
 use serde_json::Value;
 
@@ -12,6 +13,6 @@ pub trait Alerts: Send + Sync {
     /// Sends one notice, a JSON object, once. The key makes a repeat harmless at the other end.
     ///
     /// # Errors
-    /// A sentence saying what went wrong, and whether it may have arrived.
-    async fn send(&self, dedup_key: &str, notice: &Value) -> Result<String, String>;
+    /// What went wrong, and whether it may have arrived.
+    async fn send(&self, dedup_key: &str, notice: &Value) -> Result<String, NotTaken>;
 }

@@ -1,5 +1,6 @@
 //! Handing an item to somebody else.
 
+use crate::domain::evidence::{FaultKind, Hindrance};
 use crate::ports::source::Examined;
 use async_trait::async_trait;
 
@@ -21,8 +22,25 @@ pub trait Escalation: Send + Sync {
     /// Sends one, once. The key makes a repeat harmless at the other end.
     ///
     /// # Errors
-    /// A sentence saying what went wrong, and whether it may have arrived.
-    async fn send(&self, notice: &Notice) -> Result<String, String>;
+    /// What went wrong, and whether it may have arrived.
+    async fn send(&self, notice: &Notice) -> Result<String, NotTaken>;
+}
+
+/// Why a notice was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct NotTaken {
+    /// In a sentence, which says whether it may have arrived.
+    pub why: String,
+    /// What stood in the way; `None` where the other side said no.
+    pub hindrance: Option<Hindrance>,
+}
+
+impl NotTaken {
+    /// A sentence with the kind of fault that it tells of.
+    pub fn new(why: String, kind: FaultKind) -> Self {
+        Self { why, hindrance: kind.hindrance() }
+    }
 }
 
 /// How many effects a notice tells whole; their ids it has all.

@@ -1,6 +1,7 @@
 //! Reading items and writing decisions.
 
 use crate::domain::decision::Choice;
+use crate::domain::evidence::{FaultKind, Hindrance};
 use crate::domain::item::{Item, ItemKey, Row, State};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -314,6 +315,17 @@ pub enum Health {
     Unreachable,
 }
 
+impl Health {
+    /// What a fault on the way to somebody who is asked amounts to.
+    pub fn of(kind: FaultKind) -> Self {
+        match kind.hindrance() {
+            Some(Hindrance::Unreachable) => Self::Unreachable,
+            Some(Hindrance::Misconfigured) => Self::Misfit,
+            None => Self::Bad,
+        }
+    }
+}
+
 /// Why a source could not do what it was asked. Each variant says what was being done; `what` is one line, `do_next` another.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -348,4 +360,15 @@ pub enum SourceFaultKind {
     Broken,
     /// The operator moved on.
     Interrupted,
+}
+
+impl SourceFaultKind {
+    /// What stood in the way; `None` where nothing did but the operator.
+    pub fn hindrance(self) -> Option<Hindrance> {
+        match self {
+            Self::Unreachable | Self::Busy | Self::Broken => Some(Hindrance::Unreachable),
+            Self::Mismatch => Some(Hindrance::Misconfigured),
+            Self::Interrupted => None,
+        }
+    }
 }

@@ -4,7 +4,7 @@ use crate::config::kind::Kind;
 use crate::domain::advice::{Advice, Advised, advise};
 use crate::domain::attempt::{Attempts, KeyProtection, KeyTold};
 use crate::domain::audit::{Attachment, Entry, Event, NewEntry, Subject};
-use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind};
+use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind, Hindrance};
 use crate::domain::mask::mask_document;
 use crate::domain::moment::{span, stamp};
 use crate::domain::money::Money;
@@ -39,6 +39,11 @@ impl Checked {
     /// The verdict.
     pub fn verdict(&self) -> Verdict {
         self.judgement.verdict
+    }
+
+    /// What stood in the way of an answer, where it was not the answer itself.
+    pub fn hindrance(&self) -> Option<Hindrance> {
+        self.judgement.fault.as_ref()?.kind.hindrance()
     }
 
     /// The advice.

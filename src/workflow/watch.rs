@@ -1,6 +1,6 @@
 //! Watch: one look at all sources, for what is remembered between looks.
 
-use crate::domain::evidence::EffectState;
+use crate::domain::evidence::{EffectState, Hindrance};
 use crate::domain::filter::{Facts, Filter};
 use crate::domain::money::Money;
 use crate::domain::watch::{Items, Look, Seen};
@@ -37,8 +37,8 @@ pub struct Looked {
     pub faults: Vec<SourceFault>,
     /// Why the checks are not on record; `None` where they are, or none was made.
     pub record_fault: Option<RecordFault>,
-    /// What kept a provider from answering, each once.
-    pub unasked: Vec<String>,
+    /// What kept a provider from answering, each once, and what stood in the way.
+    pub unasked: Vec<(String, Hindrance)>,
 }
 
 /// Looks once. A source that breaks off counts as not read: half of its findings would make the others look gone.
@@ -75,11 +75,11 @@ pub async fn look(desk: &Desk, watched: &Watched) -> Looked {
             for (found, checked) in &answered {
                 keep(found, Some(checked));
                 if let Some(fault) = &checked.judgement.fault
-                    && fault.kind.is_unreachable()
-                    && !unasked.contains(&fault.detail)
+                    && let Some(hindrance) = fault.kind.hindrance()
+                    && !unasked.iter().any(|(detail, _)| *detail == fault.detail)
                     && unasked.len() < UNASKED_TOLD_MAX
                 {
-                    unasked.push(fault.detail.clone());
+                    unasked.push((fault.detail.clone(), hindrance));
                 }
             }
         }

@@ -2,8 +2,9 @@
 
 use crate::adapters::http::client::Tried;
 use crate::adapters::http::secret::SecretKeeper;
+use crate::domain::evidence::FaultKind;
 use crate::domain::text::{clean, clean_cut, escape_bytes};
-use crate::ports::escalation::{Notice, NoticeEffect};
+use crate::ports::escalation::{NotTaken, Notice, NoticeEffect};
 use crate::preset::template::Fields;
 
 /// The most bytes of the receiver's answer that are read.
@@ -103,7 +104,17 @@ fn cut(text: String, chars_max: usize) -> String {
 }
 
 /// What kept an answer from saying that a notice was taken, and whether it may have arrived all the same.
-pub(super) fn not_taken(name: &str, tried: &Tried, secret: &SecretKeeper) -> String {
+pub(super) fn not_taken(name: &str, tried: &Tried, secret: &SecretKeeper) -> NotTaken {
+    let kind = match (tried.reply.status, &tried.fault) {
+        (429, _) => FaultKind::RateLimited,
+        (500..=599, _) => FaultKind::ServerError,
+        (0, Some(fault)) => fault.kind,
+        (_, _) => FaultKind::Refused,
+    };
+    NotTaken::new(why_not_taken(name, tried, secret), kind)
+}
+
+fn why_not_taken(name: &str, tried: &Tried, secret: &SecretKeeper) -> String {
     let status = tried.reply.status;
     let said = || {
         let text = secret.masked(&escape_bytes(&tried.reply.body));

@@ -5,10 +5,10 @@ use crate::adapters::http::extract::fields::{plain_text, single};
 use crate::adapters::http::notice;
 use crate::adapters::http::request::{Planned, address, rendered};
 use crate::adapters::http::{Endpoint, Environment, HttpProvider};
-use crate::domain::evidence::{Answer, FaultKind};
+use crate::domain::evidence::{Answer, Fault, FaultKind};
 use crate::domain::mask::MASK;
 use crate::ports::clock::Clock;
-use crate::ports::escalation::{Escalation, Notice, ShownRequest};
+use crate::ports::escalation::{Escalation, NotTaken, Notice, ShownRequest};
 use crate::ports::provider::{Provider, Question};
 use crate::ports::source::{Examined, Health};
 use crate::preset::escalation::{EscalationPreset, LOOK_UP};
@@ -118,7 +118,7 @@ impl Target {
         self.endpoint.secret.masked(text)
     }
 
-    fn outcome(&self, tried: &Tried, notice: &Notice) -> Result<String, String> {
+    fn outcome(&self, tried: &Tried, notice: &Notice) -> Result<String, NotTaken> {
         let (name, secret) = (&self.preset.target.title, &self.endpoint.secret);
         let (status, send) = (tried.reply.status, &self.preset.send);
         if !send.success.contains(&status) {
@@ -136,10 +136,11 @@ impl Target {
         if let Some(test) = broken {
             // Neither the whole of a yes nor surely a no.
             let said = notice::shown(&String::from_utf8_lossy(&tried.reply.body), secret);
-            return Err(format!(
+            let why = format!(
                 "{name} answered {status}, and `{}` is not as it must be ({said}); it may have arrived",
                 test.place.source()
-            ));
+            );
+            return Err(NotTaken::new(why, FaultKind::Shape));
         }
         let id = send
             .id
@@ -185,7 +186,7 @@ impl Escalation for Target {
                 (Health::Unreachable, format!("{place}: {fault}. Nothing could be sent."))
             }
             (Answer::Fault(_), Err(fault)) => {
-                (Health::Bad, format!("{place}: {fault}. Nothing could be sent."))
+                (Health::of(fault.kind), format!("{place}: {fault}. Nothing could be sent."))
             }
             (Answer::Fault(fault), Ok(_)) => (
                 Health::Bad,
@@ -213,12 +214,15 @@ impl Escalation for Target {
         })
     }
 
-    async fn send(&self, notice: &Notice) -> Result<String, String> {
-        let not_sent = |sentence: String| format!("{}; nothing was sent", self.masked(&sentence));
+    async fn send(&self, notice: &Notice) -> Result<String, NotTaken> {
+        let not_sent = |sentence: &str, kind: FaultKind| {
+            NotTaken::new(format!("{}; nothing was sent", self.masked(sentence)), kind)
+        };
+        let of_fault = |fault: Fault| not_sent(&fault.detail, fault.kind);
         let secret = self.preset.send.uses_secret.then(|| self.endpoint.secret.secret()).transpose();
-        let secret = secret.map_err(|fault| not_sent(fault.detail))?;
+        let secret = secret.map_err(of_fault)?;
         let secret = secret.as_ref().map(ExposeSecret::expose_secret);
-        let (planned, headers) = self.planned(&self.fields(notice, secret)).map_err(not_sent)?;
+        let (planned, headers) = self.planned(&self.fields(notice, secret)).map_err(|sentence| not_sent(&sentence, FaultKind::Question))?;
         if self.asks_before() {
             match self.ask(&notice.dedup_key).await {
                 Answer::Complete { effects, .. } => {
@@ -229,17 +233,18 @@ impl Escalation for Target {
                     }
                 }
                 Answer::Fault(fault) => {
-                    return Err(not_sent(format!("whether it is there already could not be asked: {fault}")));
+                    let sentence = format!("whether it is there already could not be asked: {fault}");
+                    return Err(not_sent(&sentence, fault.kind));
                 }
             }
         }
         let request_max = self.preset.target.limits.request_max;
-        self.endpoint.get_token(request_max).await.map_err(|fault| not_sent(fault.detail))?;
+        self.endpoint.get_token(request_max).await.map_err(of_fault)?;
         let request = self
             .endpoint
             .request(&planned, &headers, self.clock.now())
-            .map_err(|fault| not_sent(fault.detail))?;
-        let client = self.endpoint.client().map_err(|fault| not_sent(fault.detail))?;
+            .map_err(of_fault)?;
+        let client = self.endpoint.client().map_err(of_fault)?;
         let tried = exchange(client, request, request_max, BODY_BYTES_MAX).await;
         self.outcome(&tried, notice)
     }

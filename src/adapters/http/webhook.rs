@@ -5,9 +5,10 @@ use crate::adapters::http::notice::{self, BODY_BYTES_MAX};
 use crate::adapters::http::secret::SecretKeeper;
 use crate::adapters::secret::Environment;
 use crate::domain::cell::hex;
+use crate::domain::evidence::FaultKind;
 use crate::domain::mask::{MASK, is_secret_name};
 use crate::ports::alerts::Alerts;
-use crate::ports::escalation::{Escalation, Notice, ShownRequest};
+use crate::ports::escalation::{Escalation, NotTaken, Notice, ShownRequest};
 use crate::ports::source::{Examined, Health};
 use crate::preset::template::{Fields, Template};
 use crate::preset::webhook::WebhookSettings;
@@ -91,10 +92,15 @@ impl Webhook {
     async fn send_once(
         &self,
         made: impl FnOnce(&Client) -> Result<Request, String>,
-    ) -> Result<String, String> {
-        let not_sent = |sentence: String| format!("{}; nothing was sent", self.secret.masked(&sentence));
-        let client = self.client.as_ref().map_err(|sentence| not_sent(sentence.clone()))?;
-        let request = made(client).map_err(not_sent)?;
+    ) -> Result<String, NotTaken> {
+        let not_sent = |sentence: &str, kind: FaultKind| {
+            NotTaken::new(format!("{}; nothing was sent", self.secret.masked(sentence)), kind)
+        };
+        if self.settings.secret.is_some() {
+            self.secret.secret().map_err(|fault| not_sent(&fault.detail, fault.kind))?;
+        }
+        let client = self.client.as_ref().map_err(|sentence| not_sent(sentence, FaultKind::Secret))?;
+        let request = made(client).map_err(|sentence| not_sent(&sentence, FaultKind::Question))?;
         let tried = exchange(client, request, self.settings.request_max, BODY_BYTES_MAX).await;
         self.outcome(&tried)
     }
@@ -117,7 +123,7 @@ fn fields_of_alert(notice: &Value) -> Fields {
 }
 
 impl Webhook {
-    fn outcome(&self, tried: &Tried) -> Result<String, String> {
+    fn outcome(&self, tried: &Tried) -> Result<String, NotTaken> {
         match tried.reply.status {
             status @ 200..=299 => Ok(format!("the webhook answered {status}")),
             _ => Err(notice::not_taken("the webhook", tried, &self.secret)),
@@ -144,8 +150,9 @@ impl Escalation for Webhook {
                     Escalation::place(self)
                 ),
             ),
+            // A secret or a file of certificates that is not there.
             Err(sentence) => (
-                Health::Bad,
+                Health::Misfit,
                 format!(
                     "{}: {}. Nothing could be sent.",
                     Escalation::place(self),
@@ -179,7 +186,7 @@ impl Escalation for Webhook {
         })
     }
 
-    async fn send(&self, notice: &Notice) -> Result<String, String> {
+    async fn send(&self, notice: &Notice) -> Result<String, NotTaken> {
         let key = &notice.dedup_key;
         self.send_once(|client| self.request(client, notice::fields(notice), || whole(notice), key)).await
     }
@@ -191,7 +198,7 @@ impl Alerts for Webhook {
         self.settings.place()
     }
 
-    async fn send(&self, dedup_key: &str, notice: &Value) -> Result<String, String> {
+    async fn send(&self, dedup_key: &str, notice: &Value) -> Result<String, NotTaken> {
         let whole = || Ok(notice.clone());
         self.send_once(|client| self.request(client, fields_of_alert(notice), whole, dedup_key)).await
     }

@@ -61,8 +61,7 @@ pub(super) async fn run(
     }
     Ok(match &trial.answer {
         Answer::Complete { .. } => Exit::Fine,
-        Answer::Fault(fault) if fault.kind.is_unreachable() => Exit::Unreachable,
-        Answer::Fault(_) => Exit::No,
+        Answer::Fault(fault) => Exit::of_no(fault.kind.hindrance()),
     })
 }
 

@@ -190,11 +190,8 @@ async fn ask(provider: &dyn Provider) -> Examined {
         Answer::Complete { .. } => {
             (Health::Good, format!("{place} answers as its preset says, in {} ms", told.evidence.took_ms))
         }
-        Answer::Fault(fault) if fault.kind.is_unreachable() => {
-            (Health::Unreachable, format!("{place}: {fault}. Every verdict of it will be `unknown`."))
-        }
         Answer::Fault(fault) => {
-            (Health::Bad, format!("{place}: {fault}. Every verdict of it will be `unknown`."))
+            (Health::of(fault.kind), format!("{place}: {fault}. Every verdict of it will be `unknown`."))
         }
     };
     Examined { what: "answer".to_owned(), health, finding }

@@ -325,6 +325,7 @@ pub fn decided(choice: Choice, outcome: Outcome) -> Decided {
         choice,
         outcome,
         do_next,
+        hindrance: None,
         checked: None,
         entry: Some(42),
         record_fault: None,

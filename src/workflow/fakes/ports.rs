@@ -11,7 +11,7 @@ use crate::domain::moment::stamp;
 use crate::domain::plan::ListingFacts;
 use crate::domain::proposal::IdEnding;
 use crate::ports::clock::Clock;
-use crate::ports::escalation::{Escalation, Notice, ShownRequest};
+use crate::ports::escalation::{Escalation, NotTaken, Notice, ShownRequest};
 use crate::ports::provider::{Listed, Provider, ProviderFacts, Question, Told, Window};
 use crate::ports::record::{Once, Record, RecordFault};
 use crate::ports::source::{
@@ -531,14 +531,14 @@ impl Escalation for FakeEscalation {
         Ok(as_shown(notice))
     }
 
-    async fn send(&self, notice: &Notice) -> Result<String, String> {
+    async fn send(&self, notice: &Notice) -> Result<String, NotTaken> {
         let call = self.script.begin("escalation.send", &notice.key).await;
         if call.fails_before() {
-            return Err("connection refused: it did not arrive".to_owned());
+            return Err(NotTaken::new("connection refused: it did not arrive".to_owned(), FaultKind::Connect));
         }
         self.arrived.lock().unwrap().push(notice.dedup_key.clone());
         if call.fails_after().await {
-            return Err("no answer: it may have arrived".to_owned());
+            return Err(NotTaken::new("no answer: it may have arrived".to_owned(), FaultKind::Timeout));
         }
         Ok("ticket 7".to_owned())
     }

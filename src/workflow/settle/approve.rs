@@ -235,6 +235,7 @@ impl Attempted<'_> {
             choice: self.proposal.choice,
             outcome,
             do_next: Some(do_next),
+            hindrance: known.checked.and_then(Checked::hindrance),
             checked: known.checked.cloned(),
             entry: Some(entry),
             record_fault,

@@ -15,6 +15,7 @@ mod notice;
 pub mod propose;
 mod write;
 
+use crate::domain::evidence::Hindrance;
 use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permitted, Reason, Ruling};
 use crate::domain::finding::{Finding, why_live};
 use crate::domain::item::{Item, ItemKey, Row};
@@ -65,6 +66,8 @@ pub struct Decided {
     pub outcome: Outcome,
     /// What to do next, where the outcome is not `applied`.
     pub do_next: Option<String>,
+    /// What stood in the way, where that was no "no": the provider, the source or the target of an escalation.
+    pub hindrance: Option<Hindrance>,
     /// The check right before the write, where it came to that.
     pub checked: Option<Checked>,
     /// The audit entry of the outcome; `None` when it could not be recorded, and then `record_fault` says why.
@@ -418,6 +421,7 @@ async fn refuse(
         choice: order.choice,
         outcome,
         do_next: Some("Look at it as it is now, then decide again.".to_owned()),
+        hindrance: checked.as_ref().and_then(Checked::hindrance),
         checked,
         entry: seq,
         record_fault: receipt_fault,

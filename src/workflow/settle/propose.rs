@@ -113,6 +113,7 @@ fn told(
         choice: draft.choice,
         outcome,
         do_next: Some(do_next),
+        hindrance: grounds.checked.hindrance(),
         checked: Some(grounds.checked),
         entry,
         record_fault,

@@ -6,7 +6,9 @@ use super::{Decided, OrderFault};
 use crate::domain::audit::Entry;
 use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
+use crate::domain::evidence::Hindrance;
 use crate::domain::proposal::{Closed, Closing};
+use crate::ports::escalation::NotTaken;
 use crate::ports::record::Once;
 use crate::ports::source::{Applied, Change, Payload, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::Checked;
@@ -44,8 +46,8 @@ pub(super) async fn carry_out(
         Once::Taken(earlier) => return Ok(too_late(&permitted, grounds, &earlier)),
     };
     let intended = permitted.intended(intent.seq);
-    let (outcome, note) = match in_the_way(desk, &intended, &grounds).await {
-        Some(outcome) => (outcome, None),
+    let Touched { outcome, note, hindrance } = match in_the_way(desk, &intended, &grounds).await {
+        Some(outcome) => Touched::of(outcome),
         None => touch(desk, &intended, &grounds).await,
     };
     let ended = record.append(vec![entries::outcome(desk, &intended, &outcome, note.as_deref())]).await;
@@ -65,6 +67,7 @@ pub(super) async fn carry_out(
         decision: draft.id,
         choice: draft.choice,
         do_next: next_step(&outcome),
+        hindrance,
         outcome,
         checked: Some(grounds.checked),
         entry,
@@ -91,6 +94,7 @@ fn too_late(permitted: &Permitted, grounds: Grounds, earlier: &Entry) -> Decided
         do_next: Some(
             "Look at the item as it is now; `unstuck audit list` shows what came of it.".to_owned(),
         ),
+        hindrance: None,
         checked: Some(grounds.checked),
         entry: None,
         record_fault: None,
@@ -128,7 +132,22 @@ async fn in_the_way(desk: &Desk, intended: &Intended, grounds: &Grounds) -> Opti
     }
 }
 
-async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> (Outcome, Option<String>) {
+/// What came of touching something.
+struct Touched {
+    outcome: Outcome,
+    /// What the target of an escalation answered.
+    note: Option<String>,
+    hindrance: Option<Hindrance>,
+}
+
+impl Touched {
+    /// An outcome that nothing outside stood in the way of.
+    fn of(outcome: Outcome) -> Self {
+        Self { outcome, note: None, hindrance: None }
+    }
+}
+
+async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> Touched {
     let Grounds { found, checked, .. } = grounds;
     let mut note = None;
     if intended.draft().choice == Choice::Escalate
@@ -138,23 +157,27 @@ async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> (Outcome,
         let notice = notice(desk, found, checked, seen, reason, intended.intent());
         match escalation.send(&notice).await {
             Ok(answer) => note = Some(answer),
-            Err(why) => {
-                return (Outcome::Failed { why: format!("the escalation was not taken: {why}") }, None);
+            Err(NotTaken { why, hindrance }) => {
+                let why = format!("the escalation was not taken: {why}");
+                return Touched { hindrance, ..Touched::of(Outcome::Failed { why }) };
             }
         }
     }
-    let outcome = match grounds.source.apply(intended.draft().choice, &grounds.change).await {
+    let applied = grounds.source.apply(intended.draft().choice, &grounds.change).await;
+    let hindrance = applied.as_ref().err().and_then(|fault| fault.kind.hindrance());
+    let outcome = match applied {
         Ok(applied) => outcome_of(applied, &grounds.statements),
         Err(fault) if fault.may_have_written => read_back(desk, intended, grounds, &fault).await,
         Err(fault) => Outcome::Failed { why: format!("nothing was written: {}", fault.what) },
     };
-    match outcome {
+    let outcome = match outcome {
         // Refused would mean that nothing was touched.
         Outcome::Refused { why, .. } if note.is_some() => {
-            (Outcome::Failed { why: format!("the escalation arrived, and {why}") }, note)
+            Outcome::Failed { why: format!("the escalation arrived, and {why}") }
         }
-        outcome => (outcome, note),
-    }
+        outcome => outcome,
+    };
+    Touched { outcome, note, hindrance }
 }
 
 fn outcome_of(applied: Applied, planned: &[PlannedStatement]) -> Outcome {

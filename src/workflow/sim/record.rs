@@ -6,9 +6,10 @@ use super::mutants::Mutant;
 use super::ports::Process;
 use super::truth::Arrived;
 use crate::domain::audit::{Entry, Event, NewEntry, Subject};
+use crate::domain::evidence::FaultKind;
 use crate::domain::moment::stamp;
 use crate::domain::proposal::IdEnding;
-use crate::ports::escalation::{Escalation, Notice, ShownRequest};
+use crate::ports::escalation::{Escalation, NotTaken, Notice, ShownRequest};
 use crate::ports::record::{Once, Record, RecordFault};
 use crate::ports::source::Examined;
 use crate::workflow::fakes::{as_shown, it_answers, now};
@@ -205,10 +206,10 @@ impl Escalation for SimEscalation {
         Ok(as_shown(notice))
     }
 
-    async fn send(&self, notice: &Notice) -> Result<String, String> {
+    async fn send(&self, notice: &Notice) -> Result<String, NotTaken> {
         let luck = self.0.begins("escalation.send", &notice.key, "").await;
         if luck == Luck::FailsBefore {
-            return Err("connection refused: it did not arrive".to_owned());
+            return Err(NotTaken::new("connection refused: it did not arrive".to_owned(), FaultKind::Connect));
         }
         self.0.truth(|truth| {
             let again = if self.0.sim.mutant == Some(Mutant::EscalationKeyChanges) {
@@ -221,7 +222,7 @@ impl Escalation for SimEscalation {
         });
         self.0.acted("escalation.send", &notice.key).await;
         if luck == Luck::LostAfter {
-            return Err("no answer: it may have arrived".to_owned());
+            return Err(NotTaken::new("no answer: it may have arrived".to_owned(), FaultKind::Timeout));
         }
         Ok("ticket 7".to_owned())
     }

@@ -116,6 +116,25 @@ impl PostgresRecord {
         Ok(all)
     }
 
+    /// Those of some roles that the server does not have.
+    ///
+    /// # Errors
+    /// What keeps the server from being asked.
+    pub async fn missing_roles(&self, roles: &[String]) -> Result<Vec<String>, RecordFault> {
+        let lent = self.inner.lent().await?;
+        let mut missing = Vec::new();
+        for role in roles {
+            let asked = "SELECT count(*) FROM pg_catalog.pg_roles WHERE rolname = $1";
+            let counted = lent.client().query_typed_one(asked, &[(role, Type::TEXT)]).await;
+            match counted.and_then(|row| row.try_get::<_, i64>(0)) {
+                Ok(0) => missing.push(role.clone()),
+                Ok(_) => {}
+                Err(fault) => return lent.ended(Err(refused::fault_of(&self.inner.shown, &fault))).await,
+            }
+        }
+        lent.ended(Ok(missing)).await
+    }
+
     /// Makes the audit where it is not there yet, and lets roles use it; says whether it was made. The only way in which it
     /// ever comes about.
     ///

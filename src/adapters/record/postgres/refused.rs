@@ -27,6 +27,10 @@ pub(super) fn fault_of(shown: &Path, fault: &Error) -> RecordFault {
             "there is no audit in this database yet",
             "Make it once with `unstuck audit init`; with --dry-run it shows the statements and makes nothing.",
         ),
+        Some("42704") => of(
+            &format!("a role that is to use it is not there ({told})"),
+            "Make the role first (CREATE ROLE …), or name one that is there with --grant.",
+        ),
         Some("42501") => of(
             &format!("the role lacks a right ({told})"),
             "Whoever owns the audit grants it: `unstuck audit init --grant ROLE`.",

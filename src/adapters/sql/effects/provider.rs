@@ -362,9 +362,8 @@ impl Provider for SqlProvider {
         };
         let looked = in_time(self.looked_at(look), self.limits.check_max, "look", "check_seconds_max").await;
         looked.unwrap_or_else(|fault| {
-            let health = if fault.kind.is_unreachable() { Health::Unreachable } else { Health::Bad };
             let finding = format!("{fault}. Every verdict of it will be `unknown`.");
-            vec![Examined { what: "answer".to_owned(), health, finding }]
+            vec![Examined { what: "answer".to_owned(), health: Health::of(fault.kind), finding }]
         })
     }
 }
