@@ -16,18 +16,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const SORTERS_MAX: usize = 2;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    adapters::http::install_tls();
-    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    // Where no such threads can be had, rayon makes its own as soon as it is asked.
-    let _made_later = rayon::ThreadPoolBuilder::new().num_threads(processors.min(SORTERS_MAX)).build_global();
-    let ended = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|fault| {
-            Failure::new(Exit::Unreachable, format!("no threads can be had ({fault})"), "Free some memory.")
-        })
-        .and_then(|runtime| runtime.block_on(commands::run(arguments)));
+    let ended = match Arguments::try_parse() {
+        Ok(arguments) => run(arguments),
+        Err(fault) => commands::wrong_call::ended(&fault),
+    };
     let exit = match ended {
         Ok(exit) => exit,
         Err(failure) => {
@@ -39,4 +31,18 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(exit.code())
+}
+
+fn run(arguments: Arguments) -> Result<Exit, Failure> {
+    adapters::http::install_tls();
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    // Where no such threads can be had, rayon makes its own as soon as it is asked.
+    let _made_later = rayon::ThreadPoolBuilder::new().num_threads(processors.min(SORTERS_MAX)).build_global();
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|fault| {
+            Failure::new(Exit::Unreachable, format!("no threads can be had ({fault})"), "Free some memory.")
+        })
+        .and_then(|runtime| runtime.block_on(commands::run(arguments)))
 }

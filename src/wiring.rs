@@ -194,6 +194,7 @@ fn effects_databases(
                 given.pace_per_second.unwrap_or(preset.pace_per_second),
                 given.in_flight_max.unwrap_or(preset.in_flight_max),
                 given.replica_lag_max,
+                given.check_max,
             ))
         });
         let plain = OperationSettings::default();
@@ -315,6 +316,15 @@ pub fn alerts(webhook: WebhookSettings) -> Result<Arc<dyn Alerts>, ConfigFault> 
         ConfigFault::new(format!("watch: {what}"), "Mend `[watch]` in the configuration, or `--webhook`.")
     })?;
     Ok(Arc::new(webhook))
+}
+
+/// Where a watch tells what is new, to be examined like a place that escalations go to.
+///
+/// # Errors
+/// A header that is none.
+pub fn watch_target(webhook: WebhookSettings) -> Result<Arc<dyn Escalation>, ConfigFault> {
+    let place = EscalationSettings::Webhook(Box::new(webhook));
+    escalation("watch", &place, &(Arc::new(system::environment) as Environment), &clock())
 }
 
 /// Who sits here: the name that was given, else the account's; always with the account and the machine.

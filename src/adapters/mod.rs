@@ -1,5 +1,6 @@
 //! The world behind the ports: one folder, one port each.
 
+mod canary;
 pub mod http;
 pub mod logs;
 pub mod mysql;

@@ -27,6 +27,22 @@ impl FileReceipts {
         &self.path
     }
 
+    /// Whether a receipt could be written, by a look that writes nothing.
+    ///
+    /// # Errors
+    /// Why not, as the end of a sentence that begins with the file's name.
+    pub fn look(&self) -> Result<(), String> {
+        if self.path.exists() {
+            let opened = OpenOptions::new().append(true).open(&self.path);
+            return opened.map(drop).map_err(|fault| format!("cannot be written ({fault})"));
+        }
+        let there = self.path.ancestors().skip(1).find(|folder| folder.exists());
+        match there {
+            Some(folder) if !folder.is_dir() => Err(format!("is in no folder: {} is none", folder.display())),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     fn write_line(&self, line: &str) -> std::io::Result<()> {
         if let Some(folder) = self.path.parent() {
             DirBuilder::new().recursive(true).create(folder)?;

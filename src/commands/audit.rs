@@ -197,7 +197,7 @@ fn tell(path: &Path, verified: &Verified) -> Result<Exit, Failure> {
     Err(Failure::new(
         Exit::No,
         format!("{}: the audit is not what was written", path.display()),
-        "Keep this file as it is, and compare it with a copy or an export.",
+        "Keep it as it is, and compare it with a copy or an export.",
     ))
 }
 

@@ -177,6 +177,11 @@ impl Run<'_> {
     async fn ask(&mut self, planned: Vec<Planned>, count: usize, are_findings: bool) -> Result<(), Failure> {
         let progress = Progress::new("checking", count);
         let desk = self.desk;
+        let asked = planned.iter().filter_map(|planned| desk.providers.get(planned.name.as_ref()?));
+        if let Some(max) = asked.map(|provider| provider.facts().check_max).max() {
+            // Whoever waits for a provider that hangs knows until when.
+            progress.tell(&format!("each {} s at most (check_seconds_max)", max.as_secs_f64()));
+        }
         // A stop ends the asking: what was answered until then is still recorded and told.
         let stop = self.stop.clone();
         let mut batches = recorded(desk, answers(desk, planned).take_until(stop.cancelled()));

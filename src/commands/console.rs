@@ -22,10 +22,29 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     session::at_desk(common, &settings, AuditUse::Write, async |desk| open(desk, options).await).await
 }
 
+/// Everything that keeps the console from opening as the configuration says, a sentence each.
+pub(super) fn faults(settings: &Settings) -> Vec<String> {
+    let console = &settings.console;
+    let alone = console.keys.iter().filter_map(|(name, keys)| {
+        Keymap::with(&std::iter::once((name.clone(), keys.clone())).collect()).err()
+    });
+    let mut faults: Vec<String> = alone.collect();
+    if faults.is_empty() {
+        // Only those that can be read may be in each other's way.
+        faults.extend(Keymap::with(&console.keys).err());
+    }
+    faults.extend(console.views.iter().filter_map(|(name, entry)| view(name, entry).err()));
+    faults
+}
+
 /// How the console is to be, from the configuration and the views that were saved.
 fn options(settings: &Settings) -> Result<event_loop::Options, Failure> {
-    const MEND: &str = "Mend the configuration; docs/console.md has every name.";
+    const MEND: &str =
+        "Mend the configuration; docs/console.md has every name. `unstuck doctor` tells all of it.";
     let console = &settings.console;
+    if let Some(first) = faults(settings).into_iter().next() {
+        return Err(Failure::usage(first, MEND));
+    }
     let keys = Keymap::with(&console.keys).map_err(|what| Failure::usage(what, MEND))?;
     let place = Folders::of_platform().ok().map(|folders| folders.state.join(views::FILE_NAME));
     // Saved views that cannot be read keep nobody from an incident: they are missing, and saving says why.

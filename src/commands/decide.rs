@@ -8,7 +8,7 @@ use crate::domain::advice::Advice;
 use crate::domain::decision::{Choice, Outcome, Reason};
 use crate::domain::evidence::{FaultKind, Hindrance};
 use crate::domain::plan::Wish;
-use crate::domain::text::clean;
+use crate::domain::text::{clean, count_of};
 use crate::output::{json, say};
 use crate::ports::source::Source;
 use crate::runtime::progress::Progress;
@@ -302,7 +302,12 @@ fn confirmed(count: usize, choice: Choice, filter: Option<&str>) -> Result<bool,
     if count == 0 || !std::io::stdin().is_terminal() {
         return Ok(true);
     }
-    eprint!("{} {count} items matching `{}`? Type {count}: ", choice.verb(), clean(filter.unwrap_or("")));
+    eprint!(
+        "{} {} matching `{}`? Type {count}: ",
+        choice.verb(),
+        count_of(count, "item"),
+        clean(filter.unwrap_or(""))
+    );
     std::io::stderr().flush()?;
     let mut typed = String::new();
     std::io::stdin().read_line(&mut typed)?;

@@ -6,6 +6,7 @@ use super::session::{self, AuditUse, Troubles};
 use crate::domain::duplicates::{Duplicate, sums};
 use crate::domain::evidence::Effect;
 use crate::domain::moment::span;
+use crate::domain::text::count_of;
 use crate::output::{duplicate_lines, json, say};
 use crate::workflow::Desk;
 use crate::workflow::reconcile::Scope;
@@ -70,6 +71,9 @@ async fn find(
     }
     let groups: Vec<&Duplicate> = groups.into_iter().map(|(_, duplicate)| duplicate).collect();
     say::aside(summary(&found, &groups, &scope));
+    if let Some(told) = without_an_item(&found, &scope) {
+        say::aside(told);
+    }
     let worst = troubles.worst();
     if worst == Exit::Fine && arguments.fail_on_findings && !groups.is_empty() {
         return Ok(Exit::No);
@@ -77,16 +81,29 @@ async fn find(
     Ok(worst)
 }
 
+/// What happened twice under a reference that no item has has no story: where to see it.
+fn without_an_item(found: &Doubles, scope: &Scope) -> Option<String> {
+    if scope.source.is_some() {
+        return Some("References that no item has are looked at without --source alone.".to_owned());
+    }
+    let told = match found.doubled_without_item {
+        0 => return None,
+        1 => "1 reference that no item has happened more than once too".to_owned(),
+        many => format!("{many} references that no item has happened more than once too"),
+    };
+    Some(format!("{told}: `unstuck reconcile` shows what no item accounts for."))
+}
+
 fn summary(found: &Doubles, groups: &[&Duplicate], scope: &Scope) -> String {
     let looked = format!(
-        "{} items and {} effects of the last {} were matched",
-        found.reconciled.items_matched,
-        found.reconciled.effects_listed,
+        "{} and {} of the last {} were matched",
+        count_of(found.reconciled.items_matched, "item"),
+        count_of(found.reconciled.effects_listed, "effect"),
         span(scope.since)
     );
     let alone = match found.asked_alone {
         0 => String::new(),
-        count => format!(", {count} findings asked about one by one"),
+        count => format!(", {} asked about one by one", count_of(count, "finding")),
     };
     if groups.is_empty() {
         return format!("{looked}{alone}: nothing happened twice in what could be read.");
@@ -95,11 +112,12 @@ fn summary(found: &Doubles, groups: &[&Duplicate], scope: &Scope) -> String {
     let (sums, unpriced) = sums(&beyond);
     let mut parts: Vec<String> = sums.iter().map(ToString::to_string).collect();
     if unpriced > 0 {
-        parts.push(format!("{unpriced} effects that tell no amount"));
+        let tell = if unpriced == 1 { "tells" } else { "tell" };
+        parts.push(format!("{} that {tell} no amount", count_of(unpriced, "effect")));
     }
     let money = if parts.is_empty() { "no money".to_owned() } else { parts.join(" and ") };
     format!(
-        "{looked}{alone}: {} references happened more than once; beyond the first: {money}.",
-        groups.len()
+        "{looked}{alone}: {} happened more than once; beyond the first: {money}.",
+        count_of(groups.len(), "reference")
     )
 }

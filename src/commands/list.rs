@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 use rayon::iter::{IntoParallelRefIterator, ParallelExtend, ParallelIterator};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many findings are held to be sorted; more are printed in the order of their source.
 const SORTED_FINDINGS_MAX: usize = 100_000;
@@ -39,12 +40,14 @@ async fn print_all(
     arguments: &List,
 ) -> Result<Exit, Failure> {
     let mut printer = Printer::of_findings(arguments.format);
+    let unpriced = AtomicUsize::new(0);
     for source in session::sources(desk, arguments.source.as_deref())? {
-        if let Err(fault) = print_source(desk, &source, filter, &mut printer).await? {
+        if let Err(fault) = print_source(desk, &source, (filter, &unpriced), &mut printer).await? {
             troubles.tell(&fault.into());
         }
     }
     let counted = printer.finish(Some(troubles.of_nothing_found()))?;
+    tell_unpriced(unpriced.into_inner());
     session::tell_waiting(desk).await;
     let worst = troubles.worst();
     if worst == Exit::Fine && arguments.fail_on_findings && counted > 0 {
@@ -53,11 +56,23 @@ async fn print_all(
     Ok(worst)
 }
 
-/// Prints one source's findings; the inner error is the source's.
+/// What has no known amount passes no word of money: that nothing was found does not mean that there is nothing.
+fn tell_unpriced(count: usize) {
+    let told = match count {
+        0 => return,
+        1 => "1 finding has no known amount or currency and was left out".to_owned(),
+        many => format!("{many} findings have no known amount or currency and were left out"),
+    };
+    say::aside(format_args!(
+        "{told}: only their provider may know it. `unstuck check --all --where …` asks first."
+    ));
+}
+
+/// Prints one source's findings, and counts those that only a check could let pass; the inner error is the source's.
 async fn print_source(
     desk: &Desk,
     source: &Arc<dyn Source>,
-    filter: &Filter,
+    (filter, unpriced): (&Filter, &AtomicUsize),
     printer: &mut Printer,
 ) -> Result<Result<(), crate::ports::source::SourceFault>, Failure> {
     let mut held: Vec<Spelled> = Vec::new();
@@ -70,7 +85,14 @@ async fn print_source(
         match read {
             // Spelled while the next page is being read; a line is smaller than its finding.
             Ok(page) => {
-                let passing = page.found.par_iter().filter(|found| filter.passes(&found.facts()));
+                let passing = page.found.par_iter().filter(|found| {
+                    let facts = found.facts();
+                    let passes = filter.passes(&facts);
+                    if !passes && filter.asks_for_money() && filter.may_pass(&facts) {
+                        unpriced.fetch_add(1, Ordering::Relaxed);
+                    }
+                    passes
+                });
                 held.par_extend(passing.map(|found| {
                     let line = printer.spell(&FindingLine::of(found));
                     (found.finding.since, line.into_boxed_str())

@@ -21,6 +21,7 @@ mod session;
 mod show;
 mod tell;
 mod watch;
+pub mod wrong_call;
 
 use arguments::{Arguments, Command};
 use failure::{Exit, Failure};

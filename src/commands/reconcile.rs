@@ -6,7 +6,7 @@ use super::list::columns;
 use super::session::{self, AuditUse, Troubles};
 use crate::domain::evidence::FaultKind;
 use crate::domain::moment::span;
-use crate::domain::text::clean;
+use crate::domain::text::{clean, count_of, were};
 use crate::output::reconciled::{self, ReconciledLine};
 use crate::output::{json, say};
 use crate::workflow::Desk;
@@ -66,7 +66,7 @@ pub(super) fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
         let exit = exit_of_unlisted(fault.kind);
         troubles.tell(&Failure::new(
             exit,
-            format!("{name} was not listed, so {items} items were not matched: {}", fault.detail),
+            format!("{name} was not listed, so {} not matched: {}", were(*items, "item"), fault.detail),
             "`unstuck check KEY` asks about single items.",
         ));
     }
@@ -77,15 +77,22 @@ pub(super) fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
         let (count, key) = (result.unconfirmed.len(), clean(found.finding.item.key.as_str()));
         troubles.tell(&Failure::new(
             exit_of_unlisted(fault.kind),
-            format!("{count} items could not be matched, `{key}` among them: {}", fault.detail),
+            format!("{} not matched, `{key}` among them: {}", were(count, "item"), fault.detail),
             "`unstuck check KEY` asks about single items.",
         ));
     }
-    if result.unreferenced > 0 {
+    for (name, lookback) in &result.short_sighted {
         say::aside(format_args!(
-            "{} items have no reference: effects of theirs are told as unaccounted.",
-            result.unreferenced
+            "{name} is listed for the last {} alone (its `lookback`): of what is older nothing is said.",
+            span(*lookback)
         ));
+    }
+    match result.unreferenced {
+        0 => {}
+        1 => say::aside("1 item has no reference: effects of its are told as unaccounted."),
+        many => say::aside(format_args!(
+            "{many} items have no reference: effects of theirs are told as unaccounted."
+        )),
     }
 }
 
@@ -121,9 +128,9 @@ fn print(result: &Reconciled, format: Format) -> Result<usize, Failure> {
 
 fn summary(result: &Reconciled, counted: usize, scope: &Scope) -> String {
     let what = format!(
-        "{} items and {} effects of the last {} were matched",
-        result.items_matched,
-        result.effects_listed,
+        "{} and {} of the last {} were matched",
+        count_of(result.items_matched, "item"),
+        count_of(result.effects_listed, "effect"),
         span(scope.since)
     );
     match counted {

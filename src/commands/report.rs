@@ -3,7 +3,7 @@
 use super::arguments::{Common, ReportArguments, ReportFormat};
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse, Troubles};
-use crate::config::Settings;
+use crate::config::{ConfigFault, Settings};
 use crate::domain::filter::Filter;
 use crate::domain::moment::stamp;
 use crate::domain::report::Scope;
@@ -36,7 +36,7 @@ async fn write(desk: &Desk, settings: &Settings, arguments: &ReportArguments) ->
         written_by: &desk.operator.name,
         audit: settings.audit.shown(),
         waiting_now: waiting(desk).await?.iter().map(WaitingNow::of).collect(),
-        now: now(desk, &mut troubles).await,
+        now: now(desk, settings, &mut troubles).await,
     };
     let broken = |what: String| Failure::new(Exit::Broken, what, "Report this.");
     let text = match arguments.format {
@@ -65,7 +65,7 @@ async fn scope(desk: &Desk, arguments: &ReportArguments) -> Result<Scope, Failur
 }
 
 /// What needs a person now; `None` where there is no source to look at.
-async fn now(desk: &Desk, troubles: &mut Troubles) -> Option<Now> {
+async fn now(desk: &Desk, settings: &Settings, troubles: &mut Troubles) -> Option<Now> {
     if desk.sources.is_empty() {
         return None;
     }
@@ -78,23 +78,30 @@ async fn now(desk: &Desk, troubles: &mut Troubles) -> Option<Now> {
     for fault in looked.faults {
         troubles.tell(&fault.into());
     }
-    let (mut counts, mut unread) = (BTreeMap::new(), Vec::new());
+    let (mut counts, mut unread, mut is_any_read) = (BTreeMap::new(), Vec::new(), false);
     for (name, read) in looked.look.sources {
         match read {
             Err(_) => unread.push(name),
             Ok(items) => {
+                is_any_read = true;
                 for seen in items.into_values() {
                     *counts.entry((name.clone(), seen.finding)).or_insert(0) += 1;
                 }
             }
         }
     }
-    let findings = counts.values().sum();
+    unread.extend(settings.unread.iter().map(|fault| place_of(fault).to_owned()));
+    let findings = is_any_read.then(|| counts.values().sum());
     let by_source = counts
         .into_iter()
         .map(|((source, finding), count)| FindingCount { source, finding, count })
         .collect();
     Some(Now { findings, by_source, unread })
+}
+
+/// Which database a fault is of: its sentence begins with it.
+fn place_of(fault: &ConfigFault) -> &str {
+    fault.what.split_once(": ").map_or(&*fault.what, |(place, _)| place)
 }
 
 fn hand_over(text: &str, output: &str) -> Result<(), Failure> {

@@ -37,6 +37,9 @@ pub(super) async fn run(common: &Common, arguments: &Watch) -> Result<Exit, Fail
             "Add --check, or take those words out of --where.",
         ));
     }
+    if filter.asks_for_money() && !arguments.check {
+        say::aside("Findings whose amount or currency only their provider knows are left out: --check asks.");
+    }
     if arguments.every < EVERY_MIN {
         return Err(Failure::usage("--every is shorter than a second", "Write for example --every 60s."));
     }

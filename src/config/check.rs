@@ -22,6 +22,7 @@ use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use url::Url;
 
 /// The presets of the configured providers, by the providers' names.
@@ -453,6 +454,7 @@ fn provider_settings(
         client_certificate: entry.client_certificate.as_ref().map(|path| folder.join(path)),
         pace_per_second: entry.pace_per_second.map(|pace| positive_pace(pace, &fault)).transpose()?,
         in_flight_max: entry.in_flight_max.map(|count| positive_count(count, &fault)).transpose()?,
+        check_max: entry.check_seconds_max.map(|seconds| positive_seconds(seconds, &fault)).transpose()?,
         operations: entry
             .operations
             .iter()
@@ -484,6 +486,22 @@ pub(super) fn positive_count(
     } else {
         Err(fault("`in_flight_max` is 0".to_owned(), "Write how many checks may run at once, such as 4."))
     }
+}
+
+/// The longest that a configuration may let one check take: what it asks about may have changed since.
+const CHECK_SECONDS_MOST: f64 = 3_600.0;
+
+pub(super) fn positive_seconds(
+    seconds: f64,
+    fault: &impl Fn(String, &str) -> ConfigFault,
+) -> Result<Duration, ConfigFault> {
+    let is_good = seconds > 0.0 && seconds <= CHECK_SECONDS_MOST;
+    is_good.then(|| Duration::from_secs_f64(seconds)).ok_or_else(|| {
+        fault(
+            format!("`check_seconds_max` is {seconds}"),
+            "Write how long one whole check may take, in seconds, such as 30.",
+        )
+    })
 }
 
 pub(super) fn provider_secret(

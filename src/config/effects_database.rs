@@ -1,6 +1,8 @@
 //! The section of a provider whose effects are read from a database.
 
-use super::check::{operation_settings, positive, positive_count, positive_pace, provider_secret};
+use super::check::{
+    operation_settings, positive, positive_count, positive_pace, positive_seconds, provider_secret,
+};
 use super::file::ProviderEntry;
 use super::settings::EffectsDatabaseSettings;
 use super::{ConfigFault, Database};
@@ -64,6 +66,7 @@ pub(super) fn effects_database(
         replica_lag_max,
         pace_per_second: entry.pace_per_second.map(|pace| positive_pace(pace, &fault)).transpose()?,
         in_flight_max: entry.in_flight_max.map(|count| positive_count(count, &fault)).transpose()?,
+        check_max: entry.check_seconds_max.map(|seconds| positive_seconds(seconds, &fault)).transpose()?,
         operations: entry
             .operations
             .iter()

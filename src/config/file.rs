@@ -259,6 +259,8 @@ pub struct ProviderEntry {
     pub pace_per_second: Option<f64>,
     /// Another bound on checks in flight.
     pub in_flight_max: Option<usize>,
+    /// Another bound on how long one whole check may take, in seconds.
+    pub check_seconds_max: Option<f64>,
     /// What single operations do otherwise.
     #[serde(default)]
     pub operations: BTreeMap<String, OperationEntry>,

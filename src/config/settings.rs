@@ -13,6 +13,7 @@ use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The settings of one run.
 #[derive(Debug, Clone)]
@@ -78,6 +79,8 @@ pub struct EffectsDatabaseSettings {
     pub pace_per_second: Option<f64>,
     /// Another bound than the preset's on checks in flight.
     pub in_flight_max: Option<usize>,
+    /// Another bound than the preset's on how long one whole check may take.
+    pub check_max: Option<Duration>,
     /// What single operations do otherwise, by name.
     pub operations: BTreeMap<String, OperationSettings>,
 }

@@ -47,6 +47,17 @@ pub struct Costs {
     pub listing: Option<ListingFacts>,
     /// How far back a look can see; `None` when the provider forgets nothing.
     pub lookback: Option<TimeDelta>,
+    /// What an absence takes beside the question itself.
+    pub confirming: Confirming,
+}
+
+/// How many requests make sure that an absence is one: of what holds the address, and of the canary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Confirming {
+    /// For each item that nothing is found of.
+    pub of_item: usize,
+    /// For a whole list.
+    pub of_list: usize,
 }
 
 /// A window's beginning; `None` has no bound, and so covers everything.
@@ -63,6 +74,8 @@ pub struct Plan {
     pub items: usize,
     /// The time between two requests.
     pub interval: Duration,
+    /// What an absence takes beside the question itself.
+    pub confirming: Confirming,
 }
 
 /// A listing that is worth it.
@@ -86,6 +99,12 @@ impl Plan {
         self.one_by_one + self.listing.map_or(0, |listing| listing.pages_expected)
     }
 
+    /// How many requests there may be beside these, to make sure of absences: none where everything is found.
+    pub fn confirming_max(&self) -> usize {
+        let of_list = self.listing.map_or(0, |_| self.confirming.of_list);
+        self.one_by_one * self.confirming.of_item + of_list
+    }
+
     /// How long so many requests take at the allowed pace.
     pub fn time_of(&self, requests: usize) -> Duration {
         self.interval.saturating_mul(u32::try_from(requests).unwrap_or(u32::MAX))
@@ -106,8 +125,13 @@ pub fn covers(window: From, needs: From) -> bool {
 
 /// Decides how to ask. `needs` is from when on a window must be open, item by item.
 pub fn plan(needs: &[From], now: DateTime<Utc>, costs: Costs, wish: Wish) -> Plan {
-    let by_item =
-        Plan { listing: None, one_by_one: needs.len(), items: needs.len(), interval: costs.interval };
+    let by_item = Plan {
+        listing: None,
+        one_by_one: needs.len(),
+        items: needs.len(),
+        interval: costs.interval,
+        confirming: costs.confirming,
+    };
     let (Some(facts), false) = (costs.listing, needs.is_empty()) else { return by_item };
     let is_forced = match wish {
         Wish::ByItem => return by_item,

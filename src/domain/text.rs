@@ -124,6 +124,16 @@ fn is_invisible(character: char) -> bool {
         | 0xFFA0 | 0xFFF0..=0xFFFB | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A | 0xE0000..=0xE0FFF)
 }
 
+/// So many of something, in words: `1 item`, `2 items`.
+pub fn count_of(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// The same with its verb: `1 item was`, `2 items were`.
+pub fn were(count: usize, what: &str) -> String {
+    format!("{} {}", count_of(count, what), if count == 1 { "was" } else { "were" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,5 +196,11 @@ mod tests {
     #[test]
     fn bad_bytes_are_spelled() {
         assert_eq!(escape_bytes(b"caf\xe9!"), "caf\\xE9!");
+    }
+
+    #[test]
+    fn one_is_told_as_one() {
+        assert_eq!([0, 1, 2].map(|count| count_of(count, "item")), ["0 items", "1 item", "2 items"]);
+        assert_eq!([1, 2].map(|count| were(count, "item")), ["1 item was", "2 items were"]);
     }
 }

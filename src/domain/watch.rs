@@ -3,7 +3,7 @@
 //! A source that could not be read is no source without findings: what was known of it stays, and nothing of it is gone.
 
 use crate::domain::cell::hex;
-use crate::domain::text::clean_cut;
+use crate::domain::text::{clean_cut, count_of};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -315,6 +315,10 @@ impl Counts {
     }
 }
 
+/// What a template of a webhook's body may use of a [`Notice`]: its plain members.
+pub const NOTICE_FIELDS: [&str; 8] =
+    ["dedup_key", "at", "text", "new", "changed", "gone", "findings", "changes_left_out"];
+
 /// What a webhook is told of one look, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Notice {
@@ -343,7 +347,7 @@ impl Notice {
         let unread: Vec<String> = state.unread().into_iter().map(str::to_owned).collect();
         let findings = state.findings_count();
         let mut told = vec![format!("{} new, {} changed, {} gone", counts.new, counts.changed, counts.gone)];
-        told.push(format!("{findings} findings now"));
+        told.push(format!("{} now", count_of(findings, "finding")));
         if !unread.is_empty() {
             told.push(format!("not read: {}", clean_cut(&unread.join(", "), 200)));
         }

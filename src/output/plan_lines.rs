@@ -2,7 +2,7 @@
 
 use crate::domain::moment::stamp;
 use crate::domain::plan::{Plan, PlannedListing};
-use crate::domain::text::clean;
+use crate::domain::text::{clean, count_of};
 use crate::workflow::sweep::Planned;
 use chrono::SubsecRound;
 use serde_json::json;
@@ -12,13 +12,18 @@ use std::time::Duration;
 pub fn plan(planned: &Planned) -> String {
     let name = name(planned);
     let Some(plan) = &planned.plan else {
-        return format!("{name}: {} findings that nobody can be asked about", planned.found.len());
+        return format!(
+            "{name}: {} that nobody can be asked about",
+            count_of(planned.found.len(), "finding")
+        );
     };
     let Some(listing) = &plan.listing else {
         let requests = plan.requests();
         return format!(
-            "{name}: {} findings one by one: {requests} requests, {} at its pace",
-            plan.items,
+            "{name}: {} one by one: {}{}, {} at its pace",
+            count_of(plan.items, "finding"),
+            count_of(requests, "request"),
+            confirming(plan),
             about(plan.time_of(requests))
         );
     };
@@ -27,10 +32,11 @@ pub fn plan(planned: &Planned) -> String {
         left => format!(" and {left} one by one"),
     };
     format!(
-        "{name}: {} findings by listing {}{rest}: {} requests or more, {} or more at its pace; {}",
-        plan.items,
+        "{name}: {} by listing {}{rest}: {} or more{}, {} or more at its pace; {}",
+        count_of(plan.items, "finding"),
         window(listing),
-        plan.requests(),
+        count_of(plan.requests(), "request"),
+        confirming(plan),
         about(plan.time_of(plan.requests())),
         beyond(plan, listing)
     )
@@ -54,6 +60,7 @@ pub fn plan_json(planned: &Planned) -> serde_json::Value {
         "one_by_one": plan.map(|plan| plan.one_by_one),
         "listing": listing.map(told),
         "requests_min": plan.map(Plan::requests),
+        "confirming_max": plan.map(Plan::confirming_max),
         "seconds_min": plan.map(|plan| plan.time_of(plan.requests()).as_secs_f64()),
     })
 }
@@ -81,13 +88,26 @@ fn window(listing: &PlannedListing) -> String {
     )
 }
 
+/// How many requests there may be on top, to make sure of what is not found.
+fn confirming(plan: &Plan) -> String {
+    match plan.confirming_max() {
+        0 => String::new(),
+        many => format!(" and up to {many} more to make sure of what is not found"),
+    }
+}
+
 fn beyond(plan: &Plan, listing: &PlannedListing) -> String {
     let pages = listing.pages_max;
     if listing.is_forced {
-        return format!("not read if it has more than {pages} pages");
+        return format!("not read if it has more than {}", count_of(pages, "page"));
     }
     let alone = plan.items;
-    format!("beyond {pages} pages one by one: {alone} requests, {}", about(plan.time_of(alone)))
+    format!(
+        "beyond {} one by one: {}, {}",
+        count_of(pages, "page"),
+        count_of(alone, "request"),
+        about(plan.time_of(alone))
+    )
 }
 
 /// A span as a person says it.

@@ -67,8 +67,8 @@ impl WaitingNow {
 /// What needs a person now, by a look at the sources.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Now {
-    /// How many findings there are.
-    pub findings: usize,
+    /// How many findings there are in what could be read; `None` where nothing could, so that nobody knows.
+    pub findings: Option<usize>,
     /// By source and finding.
     pub by_source: Vec<FindingCount>,
     /// The sources that could not be read.

@@ -2,7 +2,7 @@
 
 use crate::domain::evidence::{Answer, Clocks, Evidence, Fault, FaultKind};
 use crate::domain::listing::Listing;
-use crate::domain::plan::{Costs, ListingFacts};
+use crate::domain::plan::{Confirming, Costs, ListingFacts};
 use crate::ports::source::Examined;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -51,12 +51,21 @@ pub struct ProviderFacts {
     pub interval: Duration,
     /// What its list is like; `None` where it cannot be listed.
     pub listing: Option<ListingFacts>,
+    /// How many requests make sure of an absence.
+    pub confirming: Confirming,
+    /// The longest that one whole check may take.
+    pub check_max: Duration,
 }
 
 impl ProviderFacts {
     /// What asking costs, for a plan.
     pub fn costs(&self) -> Costs {
-        Costs { interval: self.interval, listing: self.listing, lookback: self.clocks.lookback }
+        Costs {
+            interval: self.interval,
+            listing: self.listing,
+            lookback: self.clocks.lookback,
+            confirming: self.confirming,
+        }
     }
 }
 

@@ -43,9 +43,9 @@ pub const BODIES_KEPT_BYTES_MAX: usize = 64 * 1024;
 /// The most pages of one answer that are read.
 pub const PAGES_MAX: usize = 20;
 /// The longest that one request may take, in seconds.
-pub const REQUEST_SECONDS_MAX: u64 = 20;
+pub const REQUEST_SECONDS_MAX: u64 = 10;
 /// The longest that one check may take, waits and all pages included, in seconds.
-pub const CHECK_SECONDS_MAX: u64 = 90;
+pub const CHECK_SECONDS_MAX: u64 = 30;
 /// How many requests a second a provider gets that says nothing about it.
 pub const PACE_PER_SECOND: f64 = 5.0;
 /// How many checks may be in flight at once with a provider that says nothing about it.
@@ -177,6 +177,16 @@ impl Default for Limits {
             check_max: Duration::from_secs(CHECK_SECONDS_MAX),
             patience: Patience::default(),
         }
+    }
+}
+
+impl Limits {
+    /// The same with another bound on the whole check; `None` leaves it. No request is longer than its check.
+    #[must_use]
+    pub fn within(mut self, check_max: Option<Duration>) -> Self {
+        self.check_max = check_max.unwrap_or(self.check_max);
+        self.request_max = self.request_max.min(self.check_max);
+        self
     }
 }
 

@@ -77,6 +77,16 @@ impl WebhookSettings {
         Ok(self)
     }
 
+    /// Every name that its templates use.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = self.url.names();
+        names.extend(self.headers.values().flat_map(Template::names));
+        names.extend(self.body.iter().flat_map(BodyTemplate::names));
+        names.sort();
+        names.dedup();
+        names
+    }
+
     /// Where it goes: scheme and host alone, because the rest of such an address is often a secret.
     pub fn place(&self) -> String {
         let (scheme, rest) = self.url.source().split_once("://").unwrap_or(("", ""));

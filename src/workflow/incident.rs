@@ -123,7 +123,7 @@ async fn append(desk: &Desk, event: Event, body: Value) -> Result<Entry, Inciden
     placed.pop().ok_or_else(|| {
         IncidentFault::Record(RecordFault {
             what: "the audit took nothing in".to_owned(),
-            do_next: "Run `unstuck audit verify`; it says whether the file is whole.".to_owned(),
+            do_next: "Run `unstuck audit verify`; it says whether the audit is whole.".to_owned(),
         })
     })
 }

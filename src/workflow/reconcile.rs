@@ -63,6 +63,8 @@ pub struct Reconciled {
     pub effects_listed: usize,
     /// Operations whose list counts as not read, each with why, and how many items nothing is said of.
     pub not_listed: Vec<(CheckName, Fault, usize)>,
+    /// Operations whose provider sees less far back than the window goes, each with how far: what is older is not on the list.
+    pub short_sighted: Vec<(CheckName, TimeDelta)>,
     /// How many items have no reference, so that effects may be theirs that no item seems to account for.
     pub unreferenced: usize,
     /// Sources that could not be read to their end.
@@ -100,6 +102,9 @@ pub async fn reconcile(desk: &Desk, scope: &Scope) -> Reconciled {
         match &operation.list.outcome {
             Ok(listing) => {
                 result.effects_listed += listing.effects().len();
+                let lookback = operation.provider.facts().clocks.lookback;
+                let short = lookback.filter(|lookback| *lookback < scope.since);
+                result.short_sighted.extend(short.map(|lookback| (name.clone(), lookback)));
                 // An item that was not read may be the one that an effect belongs to.
                 if scope.source.is_none() && result.unread.is_empty() {
                     result.unaccounted.extend(unaccounted(&name, &operation, scope));

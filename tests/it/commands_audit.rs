@@ -115,7 +115,7 @@ fn a_byte_that_belongs_to_no_entry_is_found_too() {
     bytes[99] ^= 1;
     std::fs::write(&path, bytes).unwrap();
     let ran = incident.run("audit verify");
-    let told = "audit.db: the file: no entry is changed, but its bytes are not those that were sealed at ";
+    let told = "audit.db: the audit: no entry is changed, but its bytes are not those that were sealed at ";
     assert_eq!((ran.code, ran.out.starts_with(told)), (Some(1), true), "{}", ran.out);
 }
 
@@ -298,14 +298,14 @@ fn the_demo_leaves_no_key_behind() {
     "entry 3: "
 )]
 #[case::attachment("UPDATE attachments SET text = text || ' '", "entry 1: ")]
-#[case::trigger("CREATE TRIGGER extra AFTER INSERT ON entries BEGIN SELECT 1; END", "the file: ")]
+#[case::trigger("CREATE TRIGGER extra AFTER INSERT ON entries BEGIN SELECT 1; END", "the audit: ")]
 fn any_change_is_found_and_named(#[case] sql: &str, #[case] names: &str) {
     let incident = decided();
     incident.world.tamper(sql);
     let ran = incident.run("audit verify");
     let told = two_lines(
         "audit.db: the audit is not what was written",
-        "Keep this file as it is, and compare it with a copy or an export.",
+        "Keep it as it is, and compare it with a copy or an export.",
     );
     assert_eq!((ran.code, ran.err), (Some(1), told));
     assert!(ran.out.starts_with(&format!("audit.db: {names}")), "{}", ran.out);
@@ -355,7 +355,7 @@ fn an_audit_that_is_gone_is_found_by_what_was_signed(#[case] removed: bool, #[ca
     // Beside the audit first, then beside the key alone.
     for _ in 0..2 {
         let ran = incident.run("audit verify");
-        let told = format!("audit.db: the file: it {how}, and a checkpoint of ");
+        let told = format!("audit.db: the audit: it {how}, and a checkpoint of ");
         assert_eq!((ran.code, ran.out.starts_with(&told)), (Some(1), true), "{}{}", ran.out, ran.err);
         assert!(ran.out.contains(" says that there were 6 entries\n"), "{}", ran.out);
         let _gone_the_second_time = std::fs::remove_file(&own);

@@ -116,7 +116,7 @@ fn a_dry_run_shows_the_exact_request_and_sends_nothing() {
 fn what_may_have_arrived_is_found_by_its_key_and_not_doubled() {
     let stage = Stage::new();
     let lost = stage.escalate("");
-    assert_eq!((lost.code, lost.each("outcome")), (Some(1), vec!["failed".to_owned()]));
+    assert_eq!((lost.code, lost.each("outcome")), (Some(3), vec!["failed".to_owned()]));
     assert!(lost.out.contains("503; it may have arrived"), "{}", lost.out);
     assert_eq!(stage.asked(), ["GET /rest/api/3/search/jql", "POST /rest/api/3/issue"]);
     // Another process, the same row, the same key: it is there, and nothing is sent.

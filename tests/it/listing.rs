@@ -141,7 +141,7 @@ fn a_check_of_many_reads_the_list_and_says_the_same() {
     let plan = incident.run("check --all --plan");
     assert_eq!((plan.code, plan.out.as_str(), incident.asked()), (Some(0), "", (0, 0)));
     assert!(plan.err.contains("ledger.charge: 60 findings by listing from "), "{}", plan.err);
-    assert!(plan.err.contains("1 requests or more"), "{}", plan.err);
+    assert!(plan.err.contains("1 request or more"), "{}", plan.err);
     let for_programs = incident.run("check --all --plan --json");
     assert_eq!((for_programs.code, for_programs.err.as_str(), incident.asked()), (Some(0), "", (0, 0)));
     let line = &for_programs.json()[0];
@@ -166,6 +166,29 @@ fn a_check_of_many_reads_the_list_and_says_the_same() {
 fn window_of(plan: &str) -> String {
     let (_, after) = plan.split_once("listing from ").unwrap();
     after.split_once(' ').unwrap().0.to_owned()
+}
+
+/// What a canary takes is told before it is asked for, and a list is as little worth as a look-up where it is not found.
+#[test]
+fn a_canary_is_counted_and_vouches_for_the_list() {
+    let incident = Incident::new();
+    let config = std::fs::read_to_string(incident.world.path("config.toml")).unwrap();
+    let with = |canary: &str| {
+        let line = format!("key_ttl = \"24h\"\ncanary = \"{canary}\"\n");
+        incident.world.write("config.toml", config.replacen("key_ttl = \"24h\"", &line, 1));
+    };
+    with("done-well");
+    let plan = incident.run("check --all --plan --by item");
+    assert!(plan.err.contains("60 requests and up to 60 more"), "{}", plan.err);
+    let plan = incident.run("check --all --plan");
+    assert!(plan.err.contains("1 request or more and up to 1 more"), "{}", plan.err);
+    let found = incident.run("check --all --json");
+    assert_eq!(found.each("verdict").iter().filter(|verdict| *verdict == "not_found").count(), 30);
+    assert_eq!(incident.asked(), (0, 4), "the list shows it by itself");
+    with("no-such-charge");
+    let missed = incident.run("check --all --json");
+    assert!(missed.err.contains("neither is the canary `no-such-charge`"), "{}", missed.err);
+    assert!(!missed.each("verdict").contains(&"not_found".to_owned()), "{}", missed.out);
 }
 
 #[test]
@@ -216,4 +239,45 @@ fn nothing_is_lost_by_a_list_that_is_not_whole() {
     let ran = incident.run("reconcile --since 2h --json");
     assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{}", ran.err);
     assert!(ran.err.contains("ledger.charge was not listed, so 64 items were not matched"), "{}", ran.err);
+}
+
+/// What is on the list for an item does not count: it is named, whatever the item says of itself.
+#[test]
+fn an_item_whose_listed_answer_does_not_count_is_named() {
+    let incident = Incident::new();
+    // Almost the reference of an item that failed: references are changed on the way.
+    incident.book.0.lock().unwrap().effects.push(("ch_f".to_owned(), "INV-1".to_owned(), 1_200));
+    for command in ["reconcile --since 2h --json", "duplicates --since 2h --json"] {
+        let ran = incident.run(command);
+        assert_eq!(ran.code, Some(3), "{}", ran.err);
+        assert!(ran.err.contains("1 item was not matched, `inv-1` among them"), "{}", ran.err);
+        assert!(ran.err.contains("almost our reference"), "{}", ran.err);
+    }
+}
+
+/// A list sees so far back and no further; that nothing is told of what is older is said.
+#[test]
+fn a_window_beyond_what_the_provider_sees_is_told() {
+    let incident = Incident::new();
+    for command in ["reconcile", "duplicates"] {
+        let told = "ledger.charge is listed for the last 90 d alone (its `lookback`)";
+        let far = incident.run(&format!("{command} --since 200d"));
+        assert!(far.err.contains(told), "{}", far.err);
+        let near = incident.run(&format!("{command} --since 2h"));
+        assert!(!near.err.contains("lookback"), "{}", near.err);
+    }
+}
+
+/// What happened twice under a reference that no item has has no story, and is told all the same.
+#[test]
+fn doubles_without_an_item_are_counted() {
+    let incident = Incident::new();
+    let ran = incident.run("duplicates --since 2h");
+    assert!(!ran.err.contains("no item has"), "once is no double: {}", ran.err);
+    incident.book.0.lock().unwrap().effects.push(("ch_g".to_owned(), "of-nobody".to_owned(), 1_200));
+    let ran = incident.run("duplicates --since 2h");
+    let told = "1 reference that no item has happened more than once too: `unstuck reconcile` shows";
+    assert!(ran.err.contains(told) && ran.err.contains("1 reference happened more than once"), "{}", ran.err);
+    let narrow = incident.run("duplicates --since 2h --source jobs");
+    assert!(narrow.err.contains("without --source"), "{}", narrow.err);
 }

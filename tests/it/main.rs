@@ -15,6 +15,7 @@ mod configurations;
 mod databases;
 mod documentation;
 mod effects_databases;
+mod ended;
 mod error_class_sets;
 mod error_class_wrappers;
 mod escalating;

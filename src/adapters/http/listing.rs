@@ -26,7 +26,12 @@ impl HttpProvider {
     pub(super) async fn list_whole(&self, listing: &ListLookUp, window: &Window) -> Listed {
         let secret = &self.endpoint.secret;
         let mut record = Record::new(secret, &window.mask, LISTING_KEPT_BYTES_MAX);
-        let outcome = self.read_list(listing, window, &mut record).await;
+        let mut outcome = self.read_list(listing, window, &mut record).await;
+        if let Ok(read) = &outcome
+            && let Err(fault) = self.confirm_list(read, window, &mut record).await
+        {
+            outcome = Err(fault);
+        }
         let outcome = outcome
             .and_then(|found| masked(secret, found))
             .map_err(|fault| Fault { detail: secret.masked(&fault.detail), ..fault });

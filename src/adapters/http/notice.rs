@@ -2,6 +2,7 @@
 
 use crate::adapters::http::client::Tried;
 use crate::adapters::http::secret::SecretKeeper;
+use crate::domain::decision::Reason;
 use crate::domain::evidence::FaultKind;
 use crate::domain::text::{clean, clean_cut, escape_bytes};
 use crate::ports::escalation::{NotTaken, Notice, NoticeEffect};
@@ -10,13 +11,17 @@ use crate::preset::template::Fields;
 /// The most bytes of the receiver's answer that are read.
 pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
 const SHOWN_CHARS_MAX: usize = 200;
-/// How long the lines of all effects, and the whole text with them, may be: Slack takes 3,000 characters in a block.
+/// How long the lines of all effects may be alone, and the whole text: Slack takes 3,000 characters in a block.
 const EFFECTS_CHARS_MAX: usize = 1_200;
 const DETAILS_CHARS_MAX: usize = 2_800;
+/// How long a name or a word may be in the whole text: what stands for itself is the reasons and the effects.
+const WORD_CHARS_MAX: usize = 100;
+/// How long the verdict's reasons may be in the whole text. The operator's is there whole.
+const REASONS_CHARS_MAX: usize = 600;
 
 /// The fields of a notice by their names.
 pub(super) fn fields(notice: &Notice) -> Fields {
-    let effects = cut(lines(notice), EFFECTS_CHARS_MAX);
+    let effects = lines(notice);
     let texts = [
         ("dedup_key", notice.dedup_key.clone()),
         ("source", notice.source.clone()),
@@ -30,8 +35,8 @@ pub(super) fn fields(notice: &Notice) -> Fields {
         ("effects_count", notice.effects_count.to_string()),
         ("effect_ids", notice.effect_ids.join(", ")),
         ("details", details(notice, &effects)),
-        ("effects", effects),
-        ("reasons", notice.reasons.join(" ")),
+        ("effects", cut(effects, EFFECTS_CHARS_MAX)),
+        ("reasons", clean_cut(&notice.reasons.join(" "), EFFECTS_CHARS_MAX)),
         ("operator", notice.operator.clone()),
         ("reason", notice.reason.clone()),
         ("audit", notice.audit.to_string()),
@@ -45,9 +50,9 @@ fn summary(notice: &Notice) -> String {
     clean_cut(&format!("{} {} is {}: {verdict}", notice.source, notice.key, notice.finding), SHOWN_CHARS_MAX)
 }
 
-/// Everything that somebody needs who was not there, in lines.
+/// Everything that somebody needs who was not there, in lines. What is cut where it is too long is the effects.
 fn details(notice: &Notice, effects: &str) -> String {
-    let shown = |text: &str| clean_cut(text, SHOWN_CHARS_MAX);
+    let shown = |text: &str| clean_cut(text, WORD_CHARS_MAX);
     let asked = match (notice.provider.as_str(), notice.reference.as_str()) {
         ("", _) => "Nobody was asked.".to_owned(),
         (provider, reference) => format!("Asked: {} for {}", shown(provider), shown(reference)),
@@ -57,7 +62,7 @@ fn details(notice: &Notice, effects: &str) -> String {
         1 => "One effect happened.".to_owned(),
         many => format!("{many} effects happened under one reference: all but one may have to be undone."),
     };
-    let lines = [
+    let before = [
         format!(
             "Item: {} {} ({}), status {}",
             shown(&notice.source),
@@ -66,15 +71,17 @@ fn details(notice: &Notice, effects: &str) -> String {
             shown(&notice.status)
         ),
         format!("Finding: {}; verdict: {}", shown(&notice.finding), shown(&notice.verdict)),
+        clean_cut(&notice.reasons.join(" "), REASONS_CHARS_MAX),
+        format!("{}: {}", shown(&notice.operator), clean_cut(&notice.reason, Reason::CHARS_MAX)),
         asked,
         happened,
-        effects.to_owned(),
-        shown(&notice.reasons.join(" ")),
-        format!("{}: {}", shown(&notice.operator), shown(&notice.reason)),
-        format!("Audit entry {}, key {}", notice.audit, shown(&notice.dedup_key)),
     ];
-    let text: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
-    cut(text.join("\n"), DETAILS_CHARS_MAX)
+    let after = format!("Audit entry {}, key {}", notice.audit, shown(&notice.dedup_key));
+    let chars = |text: &String| text.chars().count() + 1;
+    let taken = before.iter().map(chars).sum::<usize>() + chars(&after);
+    let effects = cut(effects.to_owned(), DETAILS_CHARS_MAX.saturating_sub(taken + 1));
+    let lines = before.into_iter().chain([effects, after]).filter(|line| !line.is_empty());
+    cut(lines.collect::<Vec<_>>().join("\n"), DETAILS_CHARS_MAX)
 }
 
 /// Each effect in a line: id, status and what it amounts to, amount, time, link.

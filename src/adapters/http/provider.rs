@@ -1,14 +1,17 @@
 //! One operation of one configured provider, behind the port.
 
+use crate::adapters::canary;
 use crate::adapters::http::client::{Tried, exchange};
 use crate::adapters::http::endpoint::{Endpoint, fixed_headers};
-use crate::adapters::http::extract::{Reply, confirms, shape, shown, status_fault};
+use crate::adapters::http::extract::{Reply, confirms, status_fault};
 use crate::adapters::http::pacer::{NoTurn, Pacer};
 use crate::adapters::http::paging::{After, Reading};
 use crate::adapters::http::record::Record;
 use crate::adapters::http::request::{self, Planned};
 use crate::domain::evidence::{Answer, Clocks, Effect, Fault, FaultKind};
+use crate::domain::listing::Listing;
 use crate::domain::pace::{parse_reset, parse_retry_after};
+use crate::domain::plan::Confirming;
 use crate::ports::clock::Clock;
 use crate::ports::provider::{Listed, Provider, ProviderFacts, Question, Told, Window};
 use crate::preset::provider::{
@@ -17,6 +20,7 @@ use crate::preset::provider::{
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use reqwest::header::HeaderMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -103,6 +107,7 @@ impl HttpProvider {
             }
             None => None,
         };
+        let limits = preset.limits.within(settings.check_max);
         let own_pacer = otherwise.pace_per_second.or(found.pace_per_second).map(Pacer::new);
         let own_in_flight_max = otherwise.in_flight_max.or(found.in_flight_max).map(|max| max.max(1));
         Ok(Self {
@@ -114,12 +119,14 @@ impl HttpProvider {
                     .map_or(endpoint.in_flight_max, |max| max.min(endpoint.in_flight_max)),
                 interval: own_pacer.as_ref().map_or(Duration::ZERO, Pacer::usual).max(endpoint.pacer.usual()),
                 listing: found.listing.as_ref().map(|listing| listing.facts()),
+                confirming: confirming(&how, otherwise.canary.is_some()),
+                check_max: limits.check_max,
             },
             how,
             listing,
             headers,
             canary: otherwise.canary.clone(),
-            limits: preset.limits,
+            limits,
             own_pacer,
             own_in_flight: own_in_flight_max.map(|max| Arc::new(Semaphore::new(max))),
             endpoint,
@@ -184,20 +191,47 @@ impl HttpProvider {
                 Fault { detail: format!("{why}: {}", fault.detail), ..fault }
             })?;
         }
-        let Some(canary) = self.canary.as_ref().filter(|canary| **canary != question.reference) else {
-            return Ok(());
-        };
-        let known = Question { reference: canary.clone(), from: None, ..question.clone() };
-        let why = format!("nothing was found, and neither is the canary `{}`", shown(canary));
-        match self.read_pages(look, &known, span, record).await {
-            Ok((effects, _)) if effects.is_empty() => {
-                let fault = shape(format!("{why}: is what the look-up asks by spelled right?"));
-                record.misread(&fault);
-                Err(fault)
-            }
-            Ok(_) => Ok(()),
-            Err(fault) => Err(Fault { detail: format!("{why}: {}", fault.detail), ..fault }),
+        match canary::due(self.canary.as_deref(), &question.reference) {
+            Some(canary) => self.find_canary(canary, look, &question.mask, span, record).await,
+            None => Ok(()),
         }
+    }
+
+    /// An absence of a list counts as little as one of a look-up where what is known to be there cannot be seen. A list goes
+    /// no further back than its window, so the canary need not be on it: then it is asked for as ever, through the same
+    /// account and the same fields.
+    pub(super) async fn confirm_list(
+        &self,
+        listing: &Listing,
+        window: &Window,
+        record: &mut Record<'_>,
+    ) -> Result<(), Fault> {
+        let canary = self.canary.as_deref().filter(|canary| listing.pages_of(canary).is_empty());
+        let (Some(canary), How::Ask(look)) = (canary, &self.how) else { return Ok(()) };
+        let _in_flight = self.in_flight().await;
+        let span = Span::of_check(self.limits.check_max);
+        self.find_canary(canary, look, &window.mask, &span, record).await
+    }
+
+    async fn find_canary(
+        &self,
+        canary: &str,
+        look: &LookUp,
+        mask: &Arc<[String]>,
+        span: &Span,
+        record: &mut Record<'_>,
+    ) -> Result<(), Fault> {
+        let fields = BTreeMap::new();
+        let known = Question { reference: canary.to_owned(), from: None, fields, mask: Arc::clone(mask) };
+        let found = self.read_pages(look, &known, span, record).await;
+        let is_absent = found.as_ref().is_ok_and(|(effects, _)| effects.is_empty());
+        let is_found = found.map(|(effects, _)| !effects.is_empty());
+        let confirmed = canary::confirmed(canary, is_found, "is what the look-up asks by spelled right?");
+        confirmed.inspect_err(|fault| {
+            if is_absent {
+                record.misread(fault);
+            }
+        })
     }
 
     /// Every page: the effects that carry the reference, and from when on they could be seen.
@@ -366,6 +400,13 @@ impl Provider for HttpProvider {
         let Some(listing) = &self.listing else { return Listed::not_listed(&self.facts.name) };
         self.list_whole(listing, window).await
     }
+}
+
+/// How many requests make sure of an absence; a canary that takes several pages is counted as one.
+fn confirming(how: &How, has_canary: bool) -> Confirming {
+    let of_canary = usize::from(has_canary);
+    let of_address = matches!(how, How::Ask(look) if look.confirm.is_some());
+    Confirming { of_item: of_canary + usize::from(of_address), of_list: of_canary }
 }
 
 /// The headers of a request, those hidden that prove who asks.

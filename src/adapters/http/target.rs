@@ -222,7 +222,9 @@ impl Escalation for Target {
         let secret = self.preset.send.uses_secret.then(|| self.endpoint.secret.secret()).transpose();
         let secret = secret.map_err(of_fault)?;
         let secret = secret.as_ref().map(ExposeSecret::expose_secret);
-        let (planned, headers) = self.planned(&self.fields(notice, secret)).map_err(|sentence| not_sent(&sentence, FaultKind::Question))?;
+        let (planned, headers) = self
+            .planned(&self.fields(notice, secret))
+            .map_err(|sentence| not_sent(&sentence, FaultKind::Question))?;
         if self.asks_before() {
             match self.ask(&notice.dedup_key).await {
                 Answer::Complete { effects, .. } => {
@@ -240,10 +242,7 @@ impl Escalation for Target {
         }
         let request_max = self.preset.target.limits.request_max;
         self.endpoint.get_token(request_max).await.map_err(of_fault)?;
-        let request = self
-            .endpoint
-            .request(&planned, &headers, self.clock.now())
-            .map_err(of_fault)?;
+        let request = self.endpoint.request(&planned, &headers, self.clock.now()).map_err(of_fault)?;
         let client = self.endpoint.client().map_err(of_fault)?;
         let tried = exchange(client, request, request_max, BODY_BYTES_MAX).await;
         self.outcome(&tried, notice)

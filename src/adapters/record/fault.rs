@@ -65,7 +65,7 @@ pub(super) fn of_sql(path: &Path, fault: &rusqlite::Error) -> RecordFault {
         ),
         _ => (
             format!("cannot be used ({told})"),
-            "Run `unstuck audit verify`; it says whether the file is whole.",
+            "Run `unstuck audit verify`; it says whether the audit is whole.",
         ),
     };
     of(path, &what, do_next)

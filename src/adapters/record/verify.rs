@@ -94,7 +94,7 @@ impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Entry(broken) => broken.fmt(f),
-            Self::File(what) => write!(f, "the file: {what}"),
+            Self::File(what) => write!(f, "the audit: {what}"),
             Self::Checkpoints(what) => write!(f, "checkpoints: {what}"),
         }
     }

@@ -1,6 +1,7 @@
 //! `unstuck doctor`: every source, provider, permission, clock and preset, each with a clear line.
 
 mod asking;
+mod configured;
 mod trial;
 
 use super::arguments::{Common, Doctor};
@@ -10,8 +11,9 @@ use crate::adapters::record::key::{self, KeyState};
 use crate::config::{Database, Settings};
 use crate::domain::evidence::{Answer, FaultKind};
 use crate::domain::policy::{Approvals, Policy};
-use crate::domain::text::clean;
+use crate::domain::text::{clean, count_of};
 use crate::output::{json, say};
+use crate::ports::escalation::Escalation;
 use crate::ports::provider::{Provider, Question};
 use crate::ports::source::{Examined, Health};
 use crate::workflow::Desk;
@@ -67,6 +69,9 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
     if arguments.preset.is_none() {
         print("configuration", vec![configuration(settings.file.as_deref(), &settings.catalogue)])?;
     }
+    if arguments.preset.is_none() {
+        print("configuration", configured::of_console(settings))?;
+    }
     let unread = settings.unread.iter().map(|fault| Examined {
         what: "file".to_owned(),
         health: Health::Unreachable,
@@ -101,16 +106,31 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
         print(&format!("provider {name}"), lines)?;
     }
     if let Some(escalation) = &desk.escalation {
-        print("escalation", vec![escalation.examine().await])?;
+        print("escalation", place(&**escalation).await)?;
     }
     for (name, escalation) in &desk.escalations {
-        print(&format!("escalation {name}"), vec![escalation.examine().await])?;
+        print(&format!("escalation {name}"), place(&**escalation).await)?;
     }
+    print("watch", configured::watch(settings).await)?;
+    print("receipts", configured::receipts(settings.receipts.as_deref()))?;
     print("kinds", kinds(desk))?;
     print("audit", vec![audit(desk, &settings.audit).await, audit_key(settings.audit_key.as_deref())])?;
+    print("audit", configured::public_keys(settings))?;
     print("operator", vec![good("who", format!("{} ({})", desk.operator.name, desk.origin()))])?;
     session::tell_waiting(desk).await;
     Ok(exit_of(worst))
+}
+
+/// A place that escalations go to, and whether a notice can be made for it.
+async fn place(escalation: &dyn Escalation) -> Vec<Examined> {
+    let mut lines = vec![escalation.examine().await];
+    lines.extend(configured::notice_of(escalation));
+    lines
+}
+
+/// How much of the console is set.
+fn settings_line(keys: usize, views: usize) -> String {
+    format!("{} of its own, {}", count_of(keys, "key binding"), count_of(views, "view"))
 }
 
 fn exit_of(worst: Health) -> Exit {
@@ -240,11 +260,13 @@ async fn audit(desk: &Desk, place: &Database) -> Examined {
                 Err(fault) => fault,
             },
             Ok(open) => {
-                let told =
-                    format!("{} decisions have no outcome yet: they broke off, or are under way", open.len());
+                let told = match open.len() {
+                    1 => "1 decision has no outcome yet: it broke off, or is under way".to_owned(),
+                    many => format!("{many} decisions have no outcome yet: they broke off, or are under way"),
+                };
                 return line(
                     Health::Doubtful,
-                    format!("{told}. The console and `decide` settle them first."),
+                    format!("{told}. The console and `decide` settle what broke off first."),
                 );
             }
             Err(fault) => fault,

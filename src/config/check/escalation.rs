@@ -94,6 +94,7 @@ fn target(
         replica_lag_max: None,
         pace_per_second: None,
         in_flight_max: None,
+        check_seconds_max: None,
         operations: BTreeMap::new(),
     };
     let settings = provider_settings(place, &given, preset.target.base_url.as_ref(), folder)?;

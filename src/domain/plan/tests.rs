@@ -13,7 +13,12 @@ fn ago(minutes: i64) -> From {
 
 fn costs() -> Costs {
     let listing = ListingFacts { page_items: 100, pages_max: 500, listing_max: Duration::from_mins(15) };
-    Costs { interval: Duration::from_millis(50), listing: Some(listing), lookback: Some(TimeDelta::days(90)) }
+    Costs {
+        interval: Duration::from_millis(50),
+        listing: Some(listing),
+        lookback: Some(TimeDelta::days(90)),
+        confirming: Confirming::default(),
+    }
 }
 
 /// A plan in short: the window's minutes (`None` without a bound), items covered, pages expected and at most, and items
@@ -101,4 +106,12 @@ fn requests_and_their_time_are_told() {
     assert_eq!((by_item.requests(), by_item.time_of(by_item.requests())), (1_000, Duration::from_secs(50)));
     let by_listing = plan(&items(&[(1_000, ago(60))]), now(), costs(), Wish::Cheapest);
     assert_eq!(by_listing.requests(), 10);
+}
+
+#[rstest]
+#[case::one_by_one(Wish::ByItem, 200)]
+#[case::by_listing(Wish::ByListing, 1)]
+fn what_makes_sure_of_absences_is_counted_apart(#[case] wish: Wish, #[case] expected: usize) {
+    let costs = Costs { confirming: Confirming { of_item: 2, of_list: 1 }, ..costs() };
+    assert_eq!(plan(&items(&[(100, ago(60))]), now(), costs, wish).confirming_max(), expected);
 }

@@ -4,6 +4,7 @@ use super::{Answer, Answered, EffectsKnown, Known, Question};
 use crate::domain::evidence::EffectState;
 use crate::domain::item::State;
 use crate::domain::moment::{span, stamp};
+use crate::domain::text::count_of;
 use crate::domain::timeline::{Hint, Limits, Line, Order, Origin, Run, Timeline, What, hints};
 use crate::domain::trouble::Trouble;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -394,7 +395,11 @@ fn record(known: &Known<'_>) -> Told {
     }
     if effects_count(known) > ties.len() {
         let covered = effects.iter().all(|line| known.logs.covers(line.at));
-        let told = format!("{} effects and {} attempts on record", effects_count(known), ties.len());
+        let told = format!(
+            "{} and {} on record",
+            count_of(effects_count(known), "effect"),
+            count_of(ties.len(), "attempt")
+        );
         return if covered && effects.len() == effects_count(known) {
             (Answer::No, told, lines)
         } else {

@@ -150,3 +150,11 @@ fn a_state_is_what_it_was_after_a_file() {
     let text = serde_json::to_string(&state).unwrap();
     assert_eq!(serde_json::from_str::<State>(&text).unwrap(), state);
 }
+
+#[test]
+fn the_fields_that_a_template_may_use_are_the_plain_ones_of_a_notice() {
+    let notice = serde_json::to_value(Notice::of(&State::new(""), &[], DateTime::UNIX_EPOCH)).unwrap();
+    let plain =
+        notice.as_object().unwrap().iter().filter(|(_, value)| value.is_string() || value.is_number());
+    assert_eq!(plain.map(|(name, _)| name.as_str()).collect::<Vec<_>>(), NOTICE_FIELDS);
+}

@@ -49,7 +49,7 @@ fn report() -> Report {
 
 fn written(report: &Report) -> Written<'_> {
     let now = Now {
-        findings: 3,
+        findings: Some(3),
         by_source: vec![FindingCount { source: "jobs".to_owned(), finding: "stuck".to_owned(), count: 3 }],
         unread: vec!["mails".to_owned()],
     };

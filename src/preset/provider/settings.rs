@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 use url::Url;
 
 /// One configured provider.
@@ -25,6 +26,8 @@ pub struct ProviderSettings {
     pub pace_per_second: Option<f64>,
     /// Another bound than the preset's on checks in flight.
     pub in_flight_max: Option<usize>,
+    /// Another bound than the preset's on how long one whole check may take.
+    pub check_max: Option<Duration>,
     /// What single operations do otherwise, by name.
     pub operations: BTreeMap<String, OperationSettings>,
 }
@@ -41,6 +44,7 @@ impl ProviderSettings {
             client_certificate: None,
             pace_per_second: None,
             in_flight_max: None,
+            check_max: None,
             operations: BTreeMap::new(),
         }
     }

@@ -8,7 +8,7 @@ use crate::domain::evidence::{Answer, Clocks, Evidence, Fault, FaultKind};
 use crate::domain::item::{ItemKey, Row, State};
 use crate::domain::listing::{ListedEffect, Listing};
 use crate::domain::moment::stamp;
-use crate::domain::plan::ListingFacts;
+use crate::domain::plan::{Confirming, ListingFacts};
 use crate::domain::proposal::IdEnding;
 use crate::ports::clock::Clock;
 use crate::ports::escalation::{Escalation, NotTaken, Notice, ShownRequest};
@@ -444,6 +444,8 @@ impl FakeProvider {
             in_flight_max: 3,
             interval: std::time::Duration::ZERO,
             listing: None,
+            confirming: Confirming::default(),
+            check_max: std::time::Duration::from_secs(30),
         };
         Self { script, facts, answers }
     }
@@ -534,7 +536,10 @@ impl Escalation for FakeEscalation {
     async fn send(&self, notice: &Notice) -> Result<String, NotTaken> {
         let call = self.script.begin("escalation.send", &notice.key).await;
         if call.fails_before() {
-            return Err(NotTaken::new("connection refused: it did not arrive".to_owned(), FaultKind::Connect));
+            return Err(NotTaken::new(
+                "connection refused: it did not arrive".to_owned(),
+                FaultKind::Connect,
+            ));
         }
         self.arrived.lock().unwrap().push(notice.dedup_key.clone());
         if call.fails_after().await {

@@ -15,8 +15,8 @@ mod notice;
 pub mod propose;
 mod write;
 
-use crate::domain::evidence::Hindrance;
 use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permitted, Reason, Ruling};
+use crate::domain::evidence::Hindrance;
 use crate::domain::finding::{Finding, why_live};
 use crate::domain::item::{Item, ItemKey, Row};
 use crate::domain::permission::{Permission, permission};

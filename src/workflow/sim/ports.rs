@@ -10,6 +10,7 @@ use crate::domain::decision::Choice;
 use crate::domain::evidence::{Answer, Clocks, Effect, EffectState, Evidence, Fault, FaultKind};
 use crate::domain::item::{ItemKey, State};
 use crate::domain::moment::stamp;
+use crate::domain::plan::Confirming;
 use crate::ports::clock::Clock;
 use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
 use crate::ports::source::{
@@ -242,6 +243,8 @@ impl SimProvider {
             in_flight_max: 2,
             interval: std::time::Duration::ZERO,
             listing: None,
+            confirming: Confirming::default(),
+            check_max: std::time::Duration::from_secs(30),
         };
         Self { process, facts }
     }

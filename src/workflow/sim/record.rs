@@ -209,7 +209,10 @@ impl Escalation for SimEscalation {
     async fn send(&self, notice: &Notice) -> Result<String, NotTaken> {
         let luck = self.0.begins("escalation.send", &notice.key, "").await;
         if luck == Luck::FailsBefore {
-            return Err(NotTaken::new("connection refused: it did not arrive".to_owned(), FaultKind::Connect));
+            return Err(NotTaken::new(
+                "connection refused: it did not arrive".to_owned(),
+                FaultKind::Connect,
+            ));
         }
         self.0.truth(|truth| {
             let again = if self.0.sim.mutant == Some(Mutant::EscalationKeyChanges) {

@@ -1,14 +1,16 @@
 //! Doubles: every reference of a window under which more than one effect happened, with its whole story.
 
 use super::{Gathered, Member, Story, assemble, history, member, wanted};
+use crate::domain::evidence::EffectState;
 use crate::domain::plan::Wish;
+use crate::domain::policy::CheckName;
 use crate::domain::verdict::Verdict;
 use crate::workflow::desk::Desk;
-use crate::workflow::reconcile::{Reconciled, Scope, reconcile};
+use crate::workflow::reconcile::{Reconciled, Scope, Unaccounted, reconcile};
 use crate::workflow::scan::Pages;
 use crate::workflow::sweep::{Answered, answers, plan_all};
 use futures_util::StreamExt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What happened more than once, and what could not be looked at.
@@ -18,6 +20,8 @@ pub struct Doubles {
     pub stories: Vec<Story>,
     /// How both sides were matched: what could not be read or asked is in there.
     pub reconciled: Reconciled,
+    /// How many references that no item has have more than one effect that happened.
+    pub doubled_without_item: usize,
     /// How many findings were asked about one by one, where an operation has no list.
     pub asked_alone: usize,
 }
@@ -43,7 +47,19 @@ pub async fn duplicates(desk: &Desk, scope: &Scope) -> Doubles {
         groups.entry((operation, reference)).or_default().push((found, checked));
     }
     let stories = tell(desk, groups.into_values().collect()).await;
-    Doubles { stories, reconciled, asked_alone }
+    let doubled_without_item = doubled_without_item(&reconciled);
+    Doubles { stories, reconciled, doubled_without_item, asked_alone }
+}
+
+fn doubled_without_item(reconciled: &Reconciled) -> usize {
+    let mut ids: BTreeMap<(&CheckName, &str), BTreeSet<&str>> = BTreeMap::new();
+    for Unaccounted { operation, effect, .. } in &reconciled.unaccounted {
+        let happened = effect.read.as_ref().is_ok_and(|read| read.state == EffectState::Happened);
+        for reference in effect.references.iter().filter(|_| happened) {
+            ids.entry((operation, reference)).or_default().insert(&effect.id);
+        }
+    }
+    ids.values().filter(|ids| ids.len() > 1).count()
 }
 
 /// Findings whose operation could not be listed, asked about one by one.

@@ -133,6 +133,32 @@ async fn the_whole_check_has_an_end() {
     assert_eq!(tries(&answered), [[(None, Some(F::TookTooLong))]]);
 }
 
+/// A provider that hangs holds up one check for so long as the configuration says, whatever the preset would bear.
+#[tokio::test]
+async fn the_configuration_says_how_long_a_check_may_take() {
+    let preset = PRESET.replace("check_seconds_max = 5", "check_seconds_max = 300");
+    let server = Scripted::start(vec![Act::SayAndHang(Vec::new())]).await;
+    let settings = ProviderSettings { check_max: Some(Duration::from_millis(200)), ..settings(&server.base) };
+    let provider = provider_of(&preset, &settings, "list");
+    assert_eq!(provider.facts().check_max, Duration::from_millis(200));
+    let began = std::time::Instant::now();
+    let answered = provider.ask(&question()).await;
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    let Answer::Fault(fault) = &answered.answer else { panic!("{answered:?}") };
+    assert_eq!(fault.detail, "the check took longer than 0.2 s (check_seconds_max)");
+}
+
+/// Where nobody says otherwise, a hung provider is given up well within a minute: all tries of a request and their waits.
+#[test]
+fn all_tries_of_a_request_end_well_within_a_minute() {
+    let limits = crate::preset::provider::Limits::default();
+    let patience = limits.patience;
+    let tries = (1..patience.tries_max)
+        .map(|tries| limits.request_max + patience.next_try(tries, F::Timeout, None).unwrap_or_default());
+    let hung = tries.sum::<Duration>() + limits.request_max;
+    assert!(hung <= Duration::from_secs(35) && limits.check_max <= Duration::from_secs(30), "{hung:?}");
+}
+
 #[rstest]
 #[case::seconds("Retry-After: 0.1\r\n")]
 #[case::date("Retry-After: Mon, 30 Nov 2026 07:59:00 GMT\r\n")]

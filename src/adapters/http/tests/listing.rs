@@ -2,6 +2,7 @@ use super::server::{Act, Scripted, answer, answer_of_length};
 use super::*;
 use crate::domain::evidence::{Fault, FaultKind as F};
 use crate::ports::provider::{Listed, Window};
+use crate::preset::provider::OperationSettings;
 use chrono::TimeDelta;
 use pretty_assertions::assert_eq;
 use rstest::rstest;
@@ -277,4 +278,33 @@ async fn what_cannot_be_listed_says_so() {
     let listed = provider.list(&window).await;
     assert!(matches!(listed.outcome, Err(Fault { kind: F::Unanswerable, .. })), "{:?}", listed.outcome);
     assert_eq!(listed.evidence, None);
+}
+
+/// The account is another, or the field is misspelt: the list of it shows what is there, and nothing of ours.
+#[rstest]
+#[case::none(None, 0, true)]
+#[case::on_the_list(Some("r-1"), 0, true)]
+#[case::found_by_its_look_up(Some("known"), 1, true)]
+#[case::not_found(Some("misspelt"), 1, false)]
+#[tokio::test]
+async fn a_list_counts_only_while_the_canary_is_found(
+    #[case] canary: Option<&str>,
+    #[case] look_ups: usize,
+    #[case] counts: bool,
+) {
+    let server = serve(&[(None, 200, page_of("1 2", false))]).await;
+    let known = page(&[charge("9", "known")], false);
+    let of_known = Mock::given(method("GET")).and(query_param("reference", "known"));
+    of_known.respond_with(ResponseTemplate::new(200).set_body_string(known)).mount(&server).await;
+    let nothing = ResponseTemplate::new(200).set_body_string(page(&[], false));
+    Mock::given(method("GET")).respond_with(nothing).with_priority(9).mount(&server).await;
+    let mut settings = settings(&server.uri());
+    let canary = canary.map(str::to_owned);
+    settings.operations.insert("charge".to_owned(), OperationSettings { canary, ..Default::default() });
+    let window = Window { from: Some(from()), pages_max: 3, mask: Arc::default() };
+    let listed = provider_of(LISTS, &settings, "charge").list(&window).await;
+    assert_eq!(shown(&listed).is_ok(), counts, "{:?}", listed.outcome);
+    let asked = server.received_requests().await.unwrap();
+    let by_reference = asked.iter().filter(|request| request.url.query().unwrap().contains("reference="));
+    assert_eq!(by_reference.count(), look_ups);
 }

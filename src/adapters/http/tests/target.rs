@@ -250,7 +250,7 @@ async fn a_look_up_that_says_nothing_sends_nothing(
     #[values("slack_message", "jira_issue", "zendesk_ticket")] preset: &str,
 ) {
     let server = Scripted::start(vec![act]).await;
-    let sentence = target(&case(preset), &server.base).send(&notice()).await.unwrap_err();
+    let sentence = target(&case(preset), &server.base).send(&notice()).await.unwrap_err().why;
     assert!(sentence.starts_with("whether it is there already could not be asked"), "{sentence}");
     assert!(sentence.ends_with("nothing was sent"), "{sentence}");
     assert_eq!(server.requests().iter().filter(|request| request.starts_with("POST")).count(), 0);
@@ -276,7 +276,7 @@ async fn what_went_wrong_says_whether_it_may_have_arrived_and_is_sent_once(
     let mut acts: Vec<Act> = case.nothing.iter().map(|nothing| say("200 OK", nothing)).collect();
     acts.push(act);
     let server = Scripted::start(acts).await;
-    let sentence = target(&case, &server.base).send(&notice()).await.unwrap_err();
+    let sentence = target(&case, &server.base).send(&notice()).await.unwrap_err().why;
     assert!(sentence.ends_with(ending), "{sentence}");
     assert!(!sentence.contains(SECRET), "{sentence}");
     assert_eq!(server.requests().iter().filter(|request| request.starts_with("POST")).count(), 1);
@@ -297,7 +297,7 @@ async fn a_success_that_says_that_it_is_none_is_none(
     let mut acts: Vec<Act> = case.nothing.iter().map(|nothing| say("200 OK", nothing)).collect();
     acts.push(answer(status, "", body));
     let server = Scripted::start(acts).await;
-    let sentence = target(&case, &server.base).send(&notice()).await.unwrap_err();
+    let sentence = target(&case, &server.base).send(&notice()).await.unwrap_err().why;
     assert!(
         sentence.contains("is not as it must be") && sentence.ends_with("it may have arrived"),
         "{sentence}"
@@ -361,4 +361,40 @@ async fn looking_at_a_target_makes_nothing(
     let examined = target(&case(preset), &server.base).examine().await;
     assert_eq!(examined.health, expected, "{}", examined.finding);
     assert!(server.requests().iter().all(|request| request.starts_with("GET ")));
+}
+
+/// Whoever is woken reads why: the verdict's reasons and the operator's, however much else there is to tell.
+#[rstest]
+#[case("jira_issue")]
+#[case("opsgenie_alert")]
+#[case("pagerduty_events")]
+#[case("slack_message")]
+#[case("zendesk_ticket")]
+fn every_notice_holds_both_reasons(#[case] preset: &'static str) {
+    let long = |word: &str, times: usize| format!("{word} ").repeat(times);
+    let mut whole = notice();
+    whole.reasons = vec!["The provider has two effects.".to_owned(), "Neither was refunded.".to_owned()];
+    whole.reason = format!("{}the end of it", long("seen twice,", 60));
+    whole.effects = vec![whole.effects[0].clone(); 50];
+    for name in [&mut whole.key, &mut whole.status, &mut whole.reference] {
+        *name = long("long", 200);
+    }
+    let shown = target(&case(preset), "http://127.0.0.1:9").shown(&whole).unwrap();
+    let body: Value = serde_json::from_str(&shown.body).unwrap();
+    let body = body.to_string();
+    for told in ["The provider has two effects. Neither was refunded.", "the end of it"] {
+        assert!(body.contains(told), "{preset} does not tell {told}: {body}");
+    }
+    let longest = |value: &Value| -> usize {
+        fn walk(value: &Value) -> usize {
+            match value {
+                Value::String(text) => text.chars().count(),
+                Value::Array(all) => all.iter().map(walk).max().unwrap_or(0),
+                Value::Object(all) => all.values().map(walk).max().unwrap_or(0),
+                Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+            }
+        }
+        walk(value)
+    };
+    assert!(longest(&serde_json::from_str(&shown.body).unwrap()) <= 3_000, "{preset}");
 }

@@ -1,7 +1,8 @@
 use super::server::{Act, Scripted, answer};
 use super::{SECRET, environment};
 use crate::adapters::http::Webhook;
-use crate::ports::escalation::{Escalation, Notice, NoticeEffect};
+use crate::domain::evidence::Hindrance;
+use crate::ports::escalation::{Escalation, NotTaken, Notice, NoticeEffect};
 use crate::ports::source::Health;
 use crate::preset::provider::SecretPlace;
 use crate::preset::webhook::WebhookSettings;
@@ -52,6 +53,10 @@ fn webhook(url: &str) -> WebhookSettings {
 }
 
 async fn send(settings: WebhookSettings) -> Result<String, String> {
+    send_and_tell(settings).await.map_err(|fault| fault.why)
+}
+
+async fn send_and_tell(settings: WebhookSettings) -> Result<String, NotTaken> {
     Webhook::build(settings, environment()).unwrap().send(&notice()).await
 }
 
@@ -111,7 +116,7 @@ async fn address_headers_and_body_are_templates_and_the_secret_is_not_shown() {
         .unwrap();
     settings.secret = Some(SecretPlace::Env("TEST_SECRET".to_owned()));
     let hook = Webhook::build(settings, environment()).unwrap();
-    let sentence = hook.send(&notice()).await.unwrap_err();
+    let sentence = hook.send(&notice()).await.unwrap_err().why;
     assert_eq!(sentence, "the webhook answered 400 (bad ••••); it was not taken");
     assert_eq!(hook.place(), server.uri());
     let request = server.received_requests().await.unwrap().remove(0);
@@ -141,6 +146,25 @@ async fn what_went_wrong_says_whether_it_may_have_arrived_and_is_sent_once(
     let sentence = send(webhook(&server.base)).await.unwrap_err();
     assert!(sentence.ends_with(ending), "{sentence}");
     assert_eq!(server.requests().len(), 1);
+}
+
+/// What decides the exit code: 3 where nobody answered as somebody who works, 2 where a secret is missing.
+#[rstest]
+#[case::turned_away(answer("422 No", "", ""), None)]
+#[case::limited(answer("429 Slow", "", ""), Some(Hindrance::Unreachable))]
+#[case::failed(answer("500 Oops", "", ""), Some(Hindrance::Unreachable))]
+#[case::closed(Act::Close, Some(Hindrance::Unreachable))]
+#[case::silent(Act::SayAndHang(Vec::new()), Some(Hindrance::Unreachable))]
+#[tokio::test]
+async fn what_stood_in_the_way_is_told_apart_from_a_no(
+    #[case] act: Act,
+    #[case] expected: Option<Hindrance>,
+) {
+    let server = Scripted::start(vec![act]).await;
+    assert_eq!(send_and_tell(webhook(&server.base)).await.unwrap_err().hindrance, expected);
+    let mut without_secret = webhook(&format!("{}/{{{{ secret }}}}", server.base));
+    without_secret.secret = Some(SecretPlace::Env("NOT_SET".to_owned()));
+    assert_eq!(send_and_tell(without_secret).await.unwrap_err().hindrance, Some(Hindrance::Misconfigured));
 }
 
 #[tokio::test]

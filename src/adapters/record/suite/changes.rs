@@ -94,7 +94,7 @@ async fn what_is_around_the_entries_is_compared(#[case] statement: &str, #[case]
     let Some(audit) = audit_of(Postgres).await else { return };
     audit.sql(statement).await.unwrap();
     let flaws: Vec<String> = audit.verify().await.flaws.iter().map(ToString::to_string).collect();
-    assert_eq!(flaws, [format!("the file: {told}")]);
+    assert_eq!(flaws, [format!("the audit: {told}")]);
 }
 
 /// What the owner of an audit takes away or changes at its end is not built upon.

@@ -168,7 +168,7 @@ async fn every_cut_of_the_file_is_found() {
     }
     std::fs::write(&audit.path, [audit.sealed.as_slice(), &[0]].concat()).unwrap();
     let told = audit.verify().unwrap().flaws[0].to_string();
-    assert!(told.starts_with("the file: no entry is changed, but its bytes are not those"), "{told}");
+    assert!(told.starts_with("the audit: no entry is changed, but its bytes are not those"), "{told}");
 }
 
 #[tokio::test]

@@ -151,8 +151,8 @@ const MISSING_3: &str = "entry 3: is missing (the next one there is 4)";
     "DELETE FROM entries WHERE seq = 6; UPDATE sqlite_sequence SET seq = 5",
     "entry 6: is missing, but its attachments are there"
 )]
-#[case::memory_lost("DELETE FROM sqlite_sequence", "the file: it remembers 0 entries and has 6")]
-#[case::memory_low("UPDATE sqlite_sequence SET seq = 2", "the file: it remembers 2 entries and has 6")]
+#[case::memory_lost("DELETE FROM sqlite_sequence", "the audit: it remembers 0 entries and has 6")]
+#[case::memory_low("UPDATE sqlite_sequence SET seq = 2", "the audit: it remembers 2 entries and has 6")]
 #[case::memory_high(
     "UPDATE sqlite_sequence SET seq = 8",
     "entry 7: is missing (entries up to 8 were written)"
@@ -199,21 +199,21 @@ async fn a_changed_entry_with_a_fitting_hash_breaks_the_next() {
 #[rstest]
 #[case::trigger_dropped(
     "DROP TRIGGER entries_remain",
-    "the file: the trigger `entries_remain` is missing or changed"
+    "the audit: the trigger `entries_remain` is missing or changed"
 )]
 #[case::trigger_changed(
     "DROP TRIGGER entries_stay; CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN SELECT 1; END",
-    "the file: the trigger `entries_stay` is missing or changed"
+    "the audit: the trigger `entries_stay` is missing or changed"
 )]
 #[case::index_dropped(
     "DROP INDEX entries_of_item",
-    "the file: the index `entries_of_item` is missing or changed"
+    "the audit: the index `entries_of_item` is missing or changed"
 )]
 #[case::trigger_added(
     "CREATE TRIGGER gone AFTER INSERT ON entries BEGIN DELETE FROM entries WHERE operator = 'eve'; END",
-    "the file: the trigger `gone` is not of this program"
+    "the audit: the trigger `gone` is not of this program"
 )]
-#[case::table_added("CREATE TABLE t (x)", "the file: the table `t` is not of this program")]
+#[case::table_added("CREATE TABLE t (x)", "the audit: the table `t` is not of this program")]
 #[tokio::test]
 async fn tables_and_triggers_must_be_ours(#[case] change: &str, #[case] told: &str) {
     let (_folder, path) = audit().await;

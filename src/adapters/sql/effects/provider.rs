@@ -3,12 +3,14 @@
 use super::record::Record;
 use super::spell::{Query, Spelled};
 use super::{Bounds, EffectsDatabase, EffectsSession, Standing, read};
+use crate::adapters::canary;
 use crate::adapters::http::pacer::Pacer;
 use crate::adapters::sql::health::{self, doubtful, good};
 use crate::domain::cell::Cell;
 use crate::domain::evidence::{Answer, Clocks, EffectState, Fault, FaultKind};
 use crate::domain::listing::{EFFECTS_MAX, Listing};
 use crate::domain::moment::span;
+use crate::domain::plan::Confirming;
 use crate::domain::text::clean_cut;
 use crate::ports::clock::Clock;
 use crate::ports::provider::{Listed, Provider, ProviderFacts, Question, Told, Window};
@@ -35,6 +37,8 @@ pub struct SharedDatabase {
     in_flight: Semaphore,
     in_flight_max: usize,
     replica_lag_max: Option<TimeDelta>,
+    /// Another bound than the preset's on one whole check.
+    check_max: Option<Duration>,
 }
 
 impl fmt::Debug for SharedDatabase {
@@ -50,6 +54,7 @@ impl SharedDatabase {
         pace_per_second: f64,
         in_flight_max: usize,
         replica_lag_max: Option<TimeDelta>,
+        check_max: Option<Duration>,
     ) -> Self {
         let in_flight_max = in_flight_max.max(1);
         Self {
@@ -58,8 +63,16 @@ impl SharedDatabase {
             in_flight: Semaphore::new(in_flight_max),
             in_flight_max,
             replica_lag_max,
+            check_max,
         }
     }
+}
+
+/// What makes sure of an absence beside its own query, as so many queries more: whether anything is nearly ours, whether the
+/// table shows anything, and the canary.
+fn confirming(has_canary: bool) -> Confirming {
+    let of_canary = usize::from(has_canary);
+    Confirming { of_item: 2 + of_canary, of_list: of_canary }
 }
 
 /// One operation of one configured database.
@@ -94,6 +107,7 @@ impl SqlProvider {
             How::Unanswerable(why) => Err(why.clone()),
             How::Ask(_) => return Err(wrong("it is asked over HTTP, not read by SQL")),
         };
+        let limits = preset.limits.within(shared.check_max);
         let own_pacer = otherwise.pace_per_second.or(found.pace_per_second).map(Pacer::new);
         let own_in_flight_max = otherwise.in_flight_max.or(found.in_flight_max).map(|max| max.max(1));
         let interval = own_pacer.as_ref().map_or(Duration::ZERO, Pacer::usual).max(shared.pacer.usual());
@@ -106,9 +120,11 @@ impl SqlProvider {
                     .map_or(shared.in_flight_max, |max| max.min(shared.in_flight_max)),
                 interval,
                 listing: how.as_ref().ok().and_then(|look| look.listing_facts()),
+                confirming: confirming(otherwise.canary.is_some()),
+                check_max: limits.check_max,
             },
             how,
-            limits: preset.limits,
+            limits,
             own_pacer,
             own_in_flight: own_in_flight_max.map(Semaphore::new),
             canary: otherwise.canary.clone(),
@@ -233,22 +249,24 @@ impl SqlProvider {
         session: &mut dyn EffectsSession,
         record: &mut Record<'_>,
     ) -> Result<(), Fault> {
-        let Some(canary) = self.canary.as_deref().filter(|canary| *canary != reference) else {
-            return Ok(());
-        };
+        match canary::due(self.canary.as_deref(), reference) {
+            Some(canary) => self.find_canary(look, canary, session, record).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn find_canary(
+        &self,
+        look: &SqlLookUp,
+        canary: &str,
+        session: &mut dyn EffectsSession,
+        record: &mut Record<'_>,
+    ) -> Result<(), Fault> {
         let query = self.spelled(look, session).of_reference(canary, EFFECTS_MAX)?;
         let rows = self.rows(&query, session, record).await?;
-        if read::effects_of(look, &rows, canary)?.is_empty() {
-            let name = clean_cut(look.name(), 60);
-            return Err(Fault::new(
-                FaultKind::Shape,
-                format!(
-                    "nothing was found, and neither is the canary `{}`: is `{name}` the right table?",
-                    clean_cut(canary, 80)
-                ),
-            ));
-        }
-        Ok(())
+        let is_found = read::effects_of(look, &rows, canary).map(|effects| !effects.is_empty());
+        let doubt = format!("is `{}` the right table?", clean_cut(look.name(), 60));
+        canary::confirmed(canary, is_found, &doubt)
     }
 
     async fn list_whole(
@@ -270,8 +288,13 @@ impl SqlProvider {
         if let Some(doubt) = read::doubt(session.facts(), self.shared.replica_lag_max) {
             return Err(doubt);
         }
+        let listing = read::listing_of(look, &rows, window.from)?;
+        // A list goes no further back than its window, so the canary need not be on it.
+        if let Some(canary) = self.canary.as_deref().filter(|canary| listing.pages_of(canary).is_empty()) {
+            self.find_canary(look, canary, &mut *session, record).await?;
+        }
         session.end().await;
-        read::listing_of(look, &rows, window.from)
+        Ok(listing)
     }
 
     async fn looked_at(&self, look: &SqlLookUp) -> Result<Vec<Examined>, Fault> {

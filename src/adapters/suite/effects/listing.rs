@@ -107,3 +107,14 @@ async fn a_list_beyond_its_bounds_counts_as_not_read(#[values(Sqlite, Postgres, 
     assert_eq!(evidence.asked[0].tries[0].fault, Some(FaultKind::TooManyPages));
     assert_eq!(provider.list(&window(None, 2)).await.outcome.unwrap().effects().len(), 1_001);
 }
+
+#[rstest]
+#[tokio::test]
+async fn a_list_counts_only_while_the_canary_is_found(#[values(Sqlite, Postgres, Mysql)] on: Engine) {
+    let Some(db) = Db::with(on, LEDGER).await else { return };
+    let columns = format!("{COLUMNS}time = \"at\"");
+    for (canary, counts) in [("a", true), ("never", false)] {
+        let listed = with_canary(&db, &columns, canary).list(&window(Some(from()), 5)).await;
+        assert_eq!(listed.outcome.is_ok(), counts, "{canary}: {:?}", listed.outcome);
+    }
+}

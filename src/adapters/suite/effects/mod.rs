@@ -50,13 +50,22 @@ fn preset(columns: &str) -> ProviderPreset {
 
 /// The operation over a database.
 fn provider(db: &Db, columns: &str, replica_lag_max: Option<TimeDelta>) -> SqlProvider {
-    let shared = SharedDatabase::new(db.effects(), 100_000.0, 4, replica_lag_max);
-    let plain = OperationSettings::default();
+    built(db, columns, replica_lag_max, &OperationSettings::default())
+}
+
+/// The same with a reference that is known to be there.
+fn with_canary(db: &Db, columns: &str, canary: &str) -> SqlProvider {
+    let otherwise = OperationSettings { canary: Some(canary.to_owned()), ..OperationSettings::default() };
+    built(db, columns, None, &otherwise)
+}
+
+fn built(db: &Db, columns: &str, lag_max: Option<TimeDelta>, otherwise: &OperationSettings) -> SqlProvider {
+    let shared = SharedDatabase::new(db.effects(), 100_000.0, 4, lag_max, None);
     SqlProvider::build(
         "mine.entry",
         &preset(columns),
         "entry",
-        &plain,
+        otherwise,
         Arc::new(shared),
         Arc::new(SystemClock),
     )

@@ -146,7 +146,7 @@ async fn a_database_that_cannot_be_reached_is_a_fault() {
         Box::new(crate::adapters::mysql::MysqlEffects::new(address(mysql))),
     ];
     for database in databases {
-        let shared = Arc::new(SharedDatabase::new(database, 100.0, 4, None));
+        let shared = Arc::new(SharedDatabase::new(database, 100.0, 4, None, None));
         let plain = OperationSettings::default();
         let provider = SqlProvider::build(
             "mine.entry",
