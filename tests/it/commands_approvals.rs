@@ -168,7 +168,7 @@ fn a_provider_that_cannot_be_asked_leaves_the_proposal_waiting() {
     let output = command.args(["approve", &short, "--reason", "I looked too"]).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("the provider gave no answer that counts"), "{told}");
-    assert_eq!((output.status.code(), incident.status_of("inv-1").as_deref()), (Some(1), Some("failed")));
+    assert_eq!((output.status.code(), incident.status_of("inv-1").as_deref()), (Some(2), Some("failed")));
     assert_eq!(approved_by(&incident, "bob", &short, "").code, Some(0));
 }
 

@@ -172,7 +172,7 @@ fn another_key_is_told() {
         "the key no.pub holds no public key",
         "Name the file that `unstuck audit key` was written to.",
     );
-    assert_eq!((ran.code, ran.err), (Some(3), told));
+    assert_eq!((ran.code, ran.err), (Some(2), told));
 
     std::fs::remove_dir_all(incident.world.path(".local")).unwrap();
     let ran = incident.run("audit verify");

@@ -29,7 +29,7 @@ const ASKING: [&str; 8] = [
 #[test]
 fn what_could_not_be_reached_is_3_whoever_asked() {
     let incident = without_a_provider();
-    for arguments in ASKING.into_iter().chain(["watch --once --check", "reconcile --since 2h"]) {
+    for arguments in ASKING.into_iter().chain(["watch --once --check", "reconcile --since 3h"]) {
         let ran = incident.run(arguments);
         assert_eq!(ran.code, Some(3), "{arguments}: {}{}", ran.out, ran.err);
     }
@@ -39,7 +39,7 @@ fn what_could_not_be_reached_is_3_whoever_asked() {
 #[test]
 fn a_secret_that_is_missing_is_2_whoever_asked() {
     let incident = Incident::new();
-    for arguments in ASKING.into_iter().chain(["watch --once --check", "reconcile --since 2h"]) {
+    for arguments in ASKING.into_iter().chain(["watch --once --check", "reconcile --since 3h"]) {
         let mut command = incident.world.command();
         command.env_remove("UNSTUCK_LEDGER_TOKEN").args(["--config", "config.toml"]);
         let ran = incident.world.ran(command.args(arguments.split(' ')).output().unwrap());
@@ -106,6 +106,7 @@ fn money_that_only_the_provider_knows_is_told_as_left_out() {
 #[test]
 fn a_report_over_what_cannot_be_read_does_not_say_that_there_is_nothing() {
     let incident = Incident::new();
+    incident.run("check --all");
     let whole = incident.run("report --since 1h");
     assert!(whole.out.contains("Findings now: 2."), "{}", whole.out);
     incident.world.write("jobs.db", "no database at all, but a text that is long enough to be looked at");

@@ -109,7 +109,7 @@ fn a_webhook_hears_of_each_change_once() {
     let first = incident.run(&watch);
     assert_eq!(first.code, Some(3), "{first:?}");
     assert!(
-        first.err.contains("was not told: the webhook answered 503") && first.err.contains("1 notices wait"),
+        first.err.contains("was not told: the webhook answered 503") && first.err.contains("1 notice waits and is sent again"),
         "{}",
         first.err
     );
@@ -117,7 +117,7 @@ fn a_webhook_hears_of_each_change_once() {
     // Too early for a second try: nobody is stormed, and what still waits is no success.
     let early = incident.run(&watch);
     assert_eq!(early.code, Some(3), "{early:?}");
-    assert!(early.err.contains("1 notices wait for the webhook at"), "{}", early.err);
+    assert!(early.err.contains("1 notice waits for the webhook at"), "{}", early.err);
     let state = incident.world.path("watch.json");
     let kept = std::fs::read_to_string(&state).unwrap();
     let mut earlier: Value = serde_json::from_str(&kept).unwrap();

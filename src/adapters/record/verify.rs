@@ -14,7 +14,7 @@ use super::append::highest_ever;
 use super::schema::{self, FileState, LATER, TABLES};
 use super::{absolute, fault};
 use crate::domain::audit::{Break, Walk};
-use crate::domain::checkpoint::{Marks, were_in_words};
+use crate::domain::checkpoint::{Marks, entries_in_words, were_in_words};
 use crate::domain::text::clean_cut;
 use crate::ports::record::RecordFault;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction};
@@ -307,7 +307,7 @@ fn look_at_end(transaction: &Transaction<'_>, walk: &Walk) -> Result<(), Stop> {
         return Err(Stop::at(last + 1, format!("is missing (entries up to {highest} were written)")));
     }
     if highest < last {
-        return Err(Stop::File(format!("it remembers {highest} entries and has {last}")));
+        return Err(Stop::File(format!("it remembers {} and has {last}", entries_in_words(highest))));
     }
     let orphan =
         "SELECT seq FROM attachments WHERE seq NOT IN (SELECT seq FROM entries) ORDER BY seq LIMIT 1";

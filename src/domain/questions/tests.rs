@@ -268,10 +268,10 @@ fn an_effect_is_placed_among_what_was_recorded(#[case] happenings: Vec<Happening
 #[rstest]
 #[case::all(|_: &mut Case| {}, "yes: 2 attempts with item and result; none names its effect")]
 #[case::no_attempt(|case: &mut Case| case.happenings[1] = end(40, None, Some("timed out")), "no: a log has the item and no number of the attempt")]
-#[case::one_less(|case: &mut Case| drop(case.happenings.remove(1)), "no: 2 effects and 1 attempts on record")]
+#[case::one_less(|case: &mut Case| drop(case.happenings.remove(1)), "no: 2 effects and 1 attempt on record")]
 #[case::one_less_and_broken(
     |case: &mut Case| { case.happenings.remove(1); case.logs.broken = 1; },
-    "not known, because there are 2 effects and 1 attempts on record, and 1 of 9 lines of the logs cannot be read"
+    "not known, because there are 2 effects and 1 attempt on record, and 1 of 9 lines of the logs cannot be read"
 )]
 #[case::no_log(
     |case: &mut Case| { case.happenings.retain(|one| one.origin != Origin::Receipt); case.logs = Coverage::default(); },

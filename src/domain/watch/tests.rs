@@ -92,7 +92,7 @@ fn a_notice_has_the_same_key_until_it_is_remembered() {
     // The program ended before it remembered, and looks once more a minute later.
     let (mut state, again) = (first(0), first(1));
     assert_eq!(state.outbox[0].dedup_key, again.outbox[0].dedup_key);
-    assert_eq!(state.outbox[0].body["text"], "unstuck: 1 new, 0 changed, 0 gone; 1 findings now");
+    assert_eq!(state.outbox[0].body["text"], "unstuck: 1 new, 0 changed, 0 gone; 1 finding now");
     // Gone and back again is another change.
     for (minute, items) in [(1, vec![]), (2, vec![("a", stuck())])] {
         let changes = state.take(look(minute, &items));

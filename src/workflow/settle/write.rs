@@ -8,6 +8,7 @@ use crate::domain::cell::Cell;
 use crate::domain::decision::{Choice, Intended, Outcome, Permitted};
 use crate::domain::evidence::Hindrance;
 use crate::domain::proposal::{Closed, Closing};
+use crate::domain::text::count_of;
 use crate::ports::escalation::NotTaken;
 use crate::ports::record::Once;
 use crate::ports::source::{Applied, Change, Payload, PlannedStatement, Source, SourceFault};
@@ -197,7 +198,8 @@ fn outcome_of(applied: Applied, planned: &[PlannedStatement]) -> Outcome {
                 why: match meaning {
                     Some(meaning) => format!("nothing was written: {meaning}"),
                     None => format!(
-                        "nothing was written: statement {statement} would have changed {found} rows and must change {expected}"
+                        "nothing was written: statement {statement} would have changed {} and must change {expected}",
+                        count_of(usize::try_from(found).unwrap_or(usize::MAX), "row")
                     ),
                 },
             }

@@ -8,6 +8,7 @@ use crate::adapters::record::verify::signed::{Against, Read};
 use crate::adapters::record::verify::walk::Stop;
 use crate::adapters::record::verify::{Comparison, Flaw, Verified};
 use crate::domain::audit::Walk;
+use crate::domain::checkpoint::entries_in_words;
 use crate::ports::record::RecordFault;
 use tokio_postgres::{Client, Error};
 
@@ -56,7 +57,7 @@ async fn look_at_end(inner: &Inner, client: &Client, walk: &Walk) -> Result<(), 
         return Err(Stop::at(last + 1, format!("is missing (entries up to {highest} were written)")));
     }
     if highest < last {
-        return Err(Stop::File(format!("it remembers {highest} entries and has {last}")));
+        return Err(Stop::File(format!("it remembers {} and has {last}", entries_in_words(highest))));
     }
     if hash != walk.head() {
         return Err(Stop::File(format!("it remembers another entry {last}")));
