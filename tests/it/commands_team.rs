@@ -178,3 +178,15 @@ fn the_statements_that_make_an_audit_are_shown_and_not_run() {
     let ran = team.run("ana", "doctor");
     assert!(ran.out.contains(&format!("knows this console as `{role}`")), "{}", ran.out);
 }
+
+/// A role that is not there is a matter of what was typed, and nothing is made for the others either.
+#[test]
+fn a_role_that_is_not_there_is_named_before_anything_is_made() {
+    let Some(team) = Team::new() else { return };
+    let role = format!("ana_{}", team.name);
+    let ran = team.run("", &format!("audit init --grant {role} --grant nobody_{}", team.name));
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+    assert!(ran.err.contains(&format!("has no role nobody_{}: nothing was made", team.name)), "{}", ran.err);
+    assert!(ran.err.contains("CREATE ROLE"), "{}", ran.err);
+    assert!(team.run("ana", "audit list").err.contains("there is no audit in this database yet"));
+}

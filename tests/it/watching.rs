@@ -109,7 +109,8 @@ fn a_webhook_hears_of_each_change_once() {
     let first = incident.run(&watch);
     assert_eq!(first.code, Some(3), "{first:?}");
     assert!(
-        first.err.contains("was not told: the webhook answered 503") && first.err.contains("1 notice waits and is sent again"),
+        first.err.contains("was not told: the webhook answered 503")
+            && first.err.contains("1 notice waits and is sent again"),
         "{}",
         first.err
     );
