@@ -116,14 +116,14 @@ mod tests {
         DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").unwrap().to_utc() + TimeDelta::minutes(minutes)
     }
 
-    fn under_way(entry: i64) -> Option<Earlier> {
-        Some(Earlier::UnderWay { entry, by: "alice".to_owned() })
+    fn under_way(entry: i64) -> Earlier {
+        Earlier::UnderWay { entry, by: "alice".to_owned() }
     }
 
     #[rstest]
     #[case::nothing(vec![], None, None)]
-    #[case::another_is_at_it(vec![intent(1, "a")], None, under_way(1))]
-    #[case::ours_came_second(vec![intent(1, "a"), intent(2, "b")], Some(2), under_way(1))]
+    #[case::another_is_at_it(vec![intent(1, "a")], None, Some(under_way(1)))]
+    #[case::ours_came_second(vec![intent(1, "a"), intent(2, "b")], Some(2), Some(under_way(1)))]
     #[case::ours_came_first(vec![intent(1, "a"), intent(2, "b")], Some(1), None)]
     #[case::only_ours(vec![intent(1, "a")], Some(1), None)]
     #[case::the_other_arrived_after_ours(
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn what_broke_off_bars_nobody_for_long() {
         let entries = [intent(1, "a")];
-        assert_eq!(Earlier::of(&entries, "as-seen", None, minutes_later(4)), under_way(1));
+        assert_eq!(Earlier::of(&entries, "as-seen", None, minutes_later(4)), Some(under_way(1)));
         assert_eq!(Earlier::of(&entries, "as-seen", None, minutes_later(5)), None);
     }
 }
