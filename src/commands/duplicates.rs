@@ -3,13 +3,10 @@
 use super::arguments::{Common, Duplicates};
 use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse, Troubles};
-use crate::domain::duplicates::{Duplicate, sums};
-use crate::domain::evidence::Effect;
-use crate::domain::moment::span;
 use crate::output::{duplicate_lines, json, say};
 use crate::workflow::Desk;
 use crate::workflow::reconcile::Scope;
-use crate::workflow::story::{Doubles, duplicates};
+use crate::workflow::story::duplicates;
 use crate::workflow::sweep::recorded;
 use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
@@ -34,7 +31,7 @@ async fn find(
     arguments: &Duplicates,
 ) -> Result<Exit, Failure> {
     let scope = Scope { since: arguments.since, source: arguments.source.as_deref().map(Into::into) };
-    let Some(found) = stop.run_until_cancelled(duplicates(desk, &scope)).await else {
+    let Some(found) = stop.run_until_cancelled(duplicates(desk, &scope, &|_| {})).await else {
         say::aside("Stopped: nothing is said of what was not looked at yet.");
         return Ok(Exit::Interrupted);
     };
@@ -49,8 +46,7 @@ async fn find(
         }
     }
     super::reconcile::tell_troubles(&found.reconciled, &mut troubles);
-    let groups: Vec<_> =
-        found.stories.iter().filter_map(|story| Some((story, story.duplicate.as_ref()?))).collect();
+    let groups: Vec<_> = found.groups().collect();
     if arguments.format.csv {
         say::text(duplicate_lines::csv_head())?;
     }
@@ -68,38 +64,10 @@ async fn find(
             }
         }
     }
-    let groups: Vec<&Duplicate> = groups.into_iter().map(|(_, duplicate)| duplicate).collect();
-    say::aside(summary(&found, &groups, &scope));
+    say::aside(found.summary(&scope));
     let worst = troubles.worst();
     if worst == Exit::Fine && arguments.fail_on_findings && !groups.is_empty() {
         return Ok(Exit::No);
     }
     Ok(worst)
-}
-
-fn summary(found: &Doubles, groups: &[&Duplicate], scope: &Scope) -> String {
-    let looked = format!(
-        "{} items and {} effects of the last {} were matched",
-        found.reconciled.items_matched,
-        found.reconciled.effects_listed,
-        span(scope.since)
-    );
-    let alone = match found.asked_alone {
-        0 => String::new(),
-        count => format!(", {count} findings asked about one by one"),
-    };
-    if groups.is_empty() {
-        return format!("{looked}{alone}: nothing happened twice in what could be read.");
-    }
-    let beyond: Vec<&Effect> = groups.iter().flat_map(|group| group.happened().skip(1)).collect();
-    let (sums, unpriced) = sums(&beyond);
-    let mut parts: Vec<String> = sums.iter().map(ToString::to_string).collect();
-    if unpriced > 0 {
-        parts.push(format!("{unpriced} effects that tell no amount"));
-    }
-    let money = if parts.is_empty() { "no money".to_owned() } else { parts.join(" and ") };
-    format!(
-        "{looked}{alone}: {} references happened more than once; beyond the first: {money}.",
-        groups.len()
-    )
 }

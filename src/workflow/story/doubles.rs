@@ -1,10 +1,13 @@
 //! Doubles: every reference of a window under which more than one effect happened, with its whole story.
 
 use super::{Gathered, Member, Story, assemble, history, member, wanted};
+use crate::domain::duplicates::{Duplicate, sums};
+use crate::domain::evidence::Effect;
 use crate::domain::plan::Wish;
 use crate::domain::verdict::Verdict;
 use crate::workflow::desk::Desk;
-use crate::workflow::reconcile::{Reconciled, Scope, reconcile};
+use crate::workflow::reconcile::words::Step;
+use crate::workflow::reconcile::{Reconciled, Scope, Told, reconcile};
 use crate::workflow::scan::Pages;
 use crate::workflow::sweep::{Answered, answers, plan_all};
 use futures_util::StreamExt;
@@ -22,17 +25,51 @@ pub struct Doubles {
     pub asked_alone: usize,
 }
 
+impl Doubles {
+    /// The groups, each with its story.
+    pub fn groups(&self) -> impl Iterator<Item = (&Story, &Duplicate)> {
+        self.stories.iter().filter_map(|story| Some((story, story.duplicate.as_ref()?)))
+    }
+
+    /// What was charged beyond the first effects of all groups, in words, by currency.
+    pub fn beyond_first(&self) -> String {
+        let beyond: Vec<&Effect> = self.groups().flat_map(|(_, group)| group.happened().skip(1)).collect();
+        let (sums, unpriced) = sums(&beyond);
+        let mut parts: Vec<String> = sums.iter().map(ToString::to_string).collect();
+        if unpriced > 0 {
+            parts.push(format!("{unpriced} effects that tell no amount"));
+        }
+        if parts.is_empty() { "no money".to_owned() } else { parts.join(" and ") }
+    }
+
+    /// What it adds up to.
+    pub fn summary(&self, scope: &Scope) -> String {
+        let looked = self.reconciled.looked_at(scope);
+        let alone = match self.asked_alone {
+            0 => String::new(),
+            count => format!(", {count} findings asked about one by one"),
+        };
+        match self.groups().count() {
+            0 => format!("{looked}{alone}: nothing happened twice in what could be read."),
+            groups => format!(
+                "{looked}{alone}: {groups} references happened more than once; beyond the first: {}.",
+                self.beyond_first()
+            ),
+        }
+    }
+}
+
 /// Finds them: by the providers' lists over the window, whatever an item's state; and where an operation has no list, by
 /// asking about each finding.
-pub async fn duplicates(desk: &Desk, scope: &Scope) -> Doubles {
-    let mut reconciled = reconcile(desk, scope).await;
+pub async fn duplicates(desk: &Desk, scope: &Scope, told: Told<'_>) -> Doubles {
+    let reconciled = reconcile(desk, scope, told).await;
     let mut doubled: Vec<Answered> = reconciled
         .items
         .iter()
         .filter(|(_, checked)| checked.verdict() == Verdict::Duplicated)
         .map(|(found, checked)| (Arc::clone(found), Arc::clone(checked)))
         .collect();
-    let alone = ask_alone(desk, scope, &mut reconciled).await;
+    let alone = ask_alone(desk, scope, &reconciled, told).await;
     let asked_alone = alone.len();
     doubled.extend(alone.into_iter().filter(|(_, checked)| checked.verdict() == Verdict::Duplicated));
     let mut groups: BTreeMap<(String, Arc<str>), Vec<Answered>> = BTreeMap::new();
@@ -42,12 +79,13 @@ pub async fn duplicates(desk: &Desk, scope: &Scope) -> Doubles {
         let operation = check.map(ToString::to_string).unwrap_or_default();
         groups.entry((operation, reference)).or_default().push((found, checked));
     }
+    told(Step::Stories(groups.len()));
     let stories = tell(desk, groups.into_values().collect()).await;
     Doubles { stories, reconciled, asked_alone }
 }
 
 /// Findings whose operation could not be listed, asked about one by one.
-async fn ask_alone(desk: &Desk, scope: &Scope, reconciled: &mut Reconciled) -> Vec<Answered> {
+async fn ask_alone(desk: &Desk, scope: &Scope, reconciled: &Reconciled, told: Told<'_>) -> Vec<Answered> {
     let not_listed: Vec<_> = reconciled.not_listed.iter().map(|(name, ..)| name.clone()).collect();
     if not_listed.is_empty() {
         return Vec::new();
@@ -62,7 +100,11 @@ async fn ask_alone(desk: &Desk, scope: &Scope, reconciled: &mut Reconciled) -> V
                 check.is_some_and(|name| not_listed.contains(name))
             });
             let planned = plan_all(desk, of_these.map(Arc::new), Wish::ByItem);
-            asked.extend(answers(desk, planned).collect::<Vec<_>>().await);
+            let mut answers = answers(desk, planned);
+            while let Some(answered) = answers.next().await {
+                asked.push(answered);
+                told(Step::Alone(asked.len()));
+            }
         }
     }
     asked

@@ -65,7 +65,7 @@ async fn duplicates_are_found_by_the_list_and_alone_where_there_is_none() {
         if !is_listed {
             world.script.trouble_in("provider.list", Trouble::FailBefore);
         }
-        let found = duplicates(&world.desk(), &scope).await;
+        let found = duplicates(&world.desk(), &scope, &|_| {}).await;
         let told: Vec<(&str, usize)> = found
             .stories
             .iter()

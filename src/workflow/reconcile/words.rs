@@ -1,0 +1,103 @@
+//! What a matching tells of itself, in sentences: how far it is, what could not be looked at, and what it adds up to.
+
+use super::{Reconciled, Scope};
+use crate::domain::evidence::Fault;
+use crate::domain::moment::span;
+use crate::domain::policy::CheckName;
+use crate::domain::text::clean;
+use std::sync::Arc;
+
+/// How far a matching is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The providers' lists are read.
+    Lists {
+        /// How many came to their end.
+        read: usize,
+        /// How many there are.
+        total: usize,
+    },
+    /// The items of the sources are read.
+    Items {
+        /// The source.
+        source: Arc<str>,
+        /// How many items were read, of all sources.
+        read: usize,
+    },
+    /// Items are judged by the lists, and those that seem lost are asked about.
+    Judged {
+        /// How many are judged.
+        done: usize,
+        /// How many there are.
+        total: usize,
+    },
+    /// Findings whose operation has no list are asked about one by one: so many are answered.
+    Alone(usize),
+    /// The stories of so many groups are read.
+    Stories(usize),
+}
+
+impl Step {
+    /// It as a person reads it.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Lists { read, total } => format!("{read} of {total} lists of the providers read"),
+            Self::Items { source, read } => format!("{read} items read, now those of {}", clean(source)),
+            Self::Judged { done, total } => format!("{done} of {total} items judged by the lists"),
+            Self::Alone(answered) => format!("{answered} findings asked about one by one"),
+            Self::Stories(groups) => format!("reading what is known of {groups} references"),
+        }
+    }
+}
+
+/// What a list that counts as not read leaves open.
+pub fn not_listed(name: &CheckName, fault: &Fault, items: usize) -> String {
+    format!("{name} was not listed, so {items} items were not matched: {}", fault.detail)
+}
+
+impl Reconciled {
+    /// The items of which nothing is sure, one of them named; `None` where there are none.
+    pub fn unconfirmed_told(&self) -> Option<String> {
+        let (found, fault) = self.unconfirmed.first()?;
+        let (count, key) = (self.unconfirmed.len(), clean(found.finding.item.key.as_str()));
+        Some(format!("{count} items could not be matched, `{key}` among them: {}", fault.detail))
+    }
+
+    /// That effects may belong to items without a reference; `None` where every item has one.
+    pub fn unreferenced_told(&self) -> Option<String> {
+        (self.unreferenced > 0).then(|| {
+            format!(
+                "{} items have no reference: effects of theirs are told as unaccounted.",
+                self.unreferenced
+            )
+        })
+    }
+
+    /// How many items and effects do not match.
+    pub fn odd_count(&self) -> usize {
+        self.items.len() + self.unaccounted.len()
+    }
+
+    /// What it adds up to.
+    pub fn summary(&self, scope: &Scope) -> String {
+        let what = self.looked_at(scope);
+        match self.odd_count() {
+            0 if self.effects_listed == 0 && !self.not_listed.is_empty() => {
+                "No provider's list could be read: nothing was matched.".to_owned()
+            }
+            0 => format!("{what}: nothing is odd in what could be read."),
+            1 => format!("{what}: 1 does not match."),
+            many => format!("{what}: {many} do not match."),
+        }
+    }
+
+    /// How much was looked at.
+    pub(in crate::workflow) fn looked_at(&self, scope: &Scope) -> String {
+        format!(
+            "{} items and {} effects of the last {} were matched",
+            self.items_matched,
+            self.effects_listed,
+            span(scope.since)
+        )
+    }
+}
