@@ -55,7 +55,7 @@ pub struct Unaccounted {
 }
 
 /// What does not match, and what could not be looked at.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Reconciled {
     /// Items with more than one effect, another amount, or none although they are done: as their finding's kind says.
     pub items: Vec<Answered>,

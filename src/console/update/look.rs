@@ -17,6 +17,8 @@ pub fn open(model: &mut Model) -> Vec<Task> {
         Screen::Findings => None,
         Screen::Audit => Some(model.audit.current().is_some()),
         Screen::Proposals => Some(model.proposals.current().is_some()),
+        Screen::Timeline => Some(model.timeline.told().is_some()),
+        Screen::Matching(which) => Some(model.matching(which).current().is_some()),
     };
     if let Some(has_current) = is_other_screen {
         if has_current {
@@ -82,6 +84,12 @@ pub fn copy_key(model: &mut Model) -> Vec<Task> {
         }
         Screen::Audit => model.audit.current().map(|entry| entry.key.clone()),
         Screen::Proposals => model.proposals.current().map(|proposal| proposal.key.to_string()),
+        Screen::Timeline => model.timeline.of.as_ref().map(|identity| identity.key.to_string()),
+        Screen::Matching(which) => model
+            .matching(which)
+            .current()
+            .and_then(crate::console::model::matching::Row::identity)
+            .map(|identity| identity.key.to_string()),
     };
     let Some(key) = key else { return Vec::new() };
     if key.len() > COPIED_BYTES_MAX {

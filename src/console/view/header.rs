@@ -1,6 +1,6 @@
 //! The header: who and when, how many of what, and how the sources are.
 
-use super::lines::joined;
+use super::lines::{bar, joined};
 use crate::console::keymap::{Action, Place};
 use crate::console::model::Model;
 use crate::console::words;
@@ -85,16 +85,10 @@ fn first(model: &Model, width: u16) -> Line<'static> {
 
 /// `checks 12/60 (3 unknown)` with a bar, while checks run.
 fn checks(model: &Model, width: u16) -> Option<String> {
-    const BAR: usize = 10;
     const BAR_WIDTH_MIN: u16 = 60;
     model.checks.run?;
     let (done, total, unknown) = (model.checks.done, model.checks.total.max(1), model.checks.unknown);
-    let filled = (done * BAR / total).min(BAR);
-    let bar = if width < BAR_WIDTH_MIN {
-        String::new()
-    } else {
-        format!("[{}{}] ", "#".repeat(filled), ".".repeat(BAR - filled))
-    };
+    let bar = if width < BAR_WIDTH_MIN { String::new() } else { format!("{} ", bar(done, total)) };
     let stopping = if model.checks.cancelled { " stopping" } else { "" };
     Some(format!("{bar}checks {done}/{} ({unknown} unknown){stopping}", model.checks.total))
 }

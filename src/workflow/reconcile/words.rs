@@ -1,6 +1,6 @@
 //! What a matching tells of itself, in sentences: how far it is, what could not be looked at, and what it adds up to.
 
-use super::{Reconciled, Scope};
+use super::{Reconciled, Scope, Unaccounted};
 use crate::domain::evidence::Fault;
 use crate::domain::moment::span;
 use crate::domain::policy::CheckName;
@@ -53,6 +53,17 @@ impl Step {
 /// What a list that counts as not read leaves open.
 pub fn not_listed(name: &CheckName, fault: &Fault, items: usize) -> String {
     format!("{name} was not listed, so {items} items were not matched: {}", fault.detail)
+}
+
+impl Unaccounted {
+    /// Why no item accounts for it, in a sentence.
+    pub fn why(&self) -> String {
+        match &self.effect.read {
+            Ok(_) if self.effect.references.is_empty() => "It carries no reference.".to_owned(),
+            Ok(_) => "No item of any source has its reference.".to_owned(),
+            Err(fault) => format!("No item of any source has its reference, and it cannot be read: {fault}."),
+        }
+    }
 }
 
 impl Reconciled {

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What happened more than once, and what could not be looked at.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Doubles {
     /// One story a reference, the earliest second effect first.
     pub stories: Vec<Story>,
