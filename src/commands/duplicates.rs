@@ -35,7 +35,7 @@ async fn find(
         say::aside("Stopped: nothing is said of what was not looked at yet.");
         return Ok(Exit::Interrupted);
     };
-    let mut batches = recorded(desk, stream::iter(found.reconciled.items.clone()));
+    let mut batches = recorded(desk, stream::iter(found.checks()));
     while let Some(batch) = batches.next().await {
         if let Err(fault) = batch.outcome {
             troubles.tell(&Failure::new(

@@ -298,6 +298,18 @@ const LISTS: &[Place] = &[
     P::Reconcile,
     P::Mismatch,
 ];
+const HAVE_KEYS: &[Place] = &[
+    P::Findings,
+    P::Item,
+    P::Audit,
+    P::Entry,
+    P::Proposals,
+    P::Proposal,
+    P::Timeline,
+    P::Questions,
+    P::Reconcile,
+    P::Mismatch,
+];
 const PROPOSALS: &[Place] = &[P::Proposals, P::Proposal];
 const SCROLLS: &[Place] = &[
     P::Triage,
@@ -429,7 +441,8 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Refresh, &[char('R')], ITEMS, Group::Look, "refresh", "read the sources again"),
     bind(A::Refresh, &[char('R')], &[P::Audit, P::Entry], Group::Look, "refresh", "in the audit: read it again"),
     bind(A::Unmask, &[char('u')], ITEMS, Group::Look, "", "show hidden fields of this item (goes on record); again hides them"),
-    bind(A::CopyKey, &[char('y')], LISTS, Group::Look, "", "copy the key to the clipboard"),
+    bind(A::CopyKey, &[char('y')], HAVE_KEYS, Group::Look, "", "copy the key to the clipboard"),
+    bind(A::CopyKey, &[char('y')], DUPLICATES, Group::Look, "", "in the duplicates: copy all that a refund needs to the clipboard"),
     bind(A::Audit, &[char('A')], ITEMS, Group::Look, "audit", "the audit: who did what, newest first"),
     bind(A::Audit, &[char('A')], &[P::Audit, P::Entry], Group::Look, "findings", "in the audit: back to the findings"),
     bind(A::Approve, &[char('a')], PROPOSALS, Group::Decide, "approve", "in the proposals: approve somebody else's, and carry it out"),

@@ -4,6 +4,7 @@ use super::Loading;
 use super::findings::Identity;
 use crate::domain::duplicates::Duplicate;
 use crate::domain::finding::FindingKind;
+use crate::domain::money::Money;
 use crate::workflow::reconcile::words::{Step, not_listed};
 use crate::workflow::reconcile::{Reconciled, Scope, Unaccounted};
 use crate::workflow::story::{Doubles, Member, Story};
@@ -144,8 +145,8 @@ pub struct Matched {
     pub odd: usize,
     /// How many are about what could not be looked at.
     pub not_read: usize,
-    /// What was charged beyond first effects; `None` where nobody asked for that.
-    pub beyond_first: Option<String>,
+    /// What was charged beyond first effects, and how many of those tell no amount; `None` where nobody asked for that.
+    pub beyond_first: Option<(Vec<Money>, usize)>,
 }
 
 impl Matched {

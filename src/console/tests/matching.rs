@@ -141,7 +141,7 @@ fn a_group_shows_items_attempts_and_effects_side_by_side_and_the_sum() {
     assert!(heads.contains("Items") && heads.contains("Effects (+ happened)"), "{screen}");
     let text = flat(&console);
     for told in [
-        "2 twice or more, 20.82 BRL beyond the first",
+        "2 twice or more, 20.82 BRL too much",
         "34 s after the first",
         "It ran again after a time-out that did not prove that nothing had happened.",
         "escalate: a refund is made elsewhere, never by unstuck",
@@ -172,6 +172,23 @@ fn a_group_is_escalated_by_the_usual_dialog_with_the_reason_that_a_refund_needs(
     assert!(flat(&console).contains("Beyond the first: 10.41 BRL"), "{}", console.screen());
     console.press("Esc");
     assert_eq!(console.model.screen, Screen::Matching(Matching::Duplicates));
+}
+
+/// What its row does not let us decide is handed on by hand.
+#[test]
+fn a_group_whose_rows_need_no_decision_says_so_and_what_a_refund_needs_can_be_copied() {
+    let mut console = Console::with(120, 40, 12);
+    let (which, run, _) = only_match(&console.press("D"));
+    let mut found = doubles();
+    let member = &mut found.stories[0].members[0];
+    (member.is_finding, member.found.finding.item.status) = (false, "done".into());
+    console.tell_matching(which, run, MatchTold::Doubles(Arc::new(found), None));
+    assert!(flat(&console).contains("is `done` and needs no decision"), "{}", console.screen());
+    assert_eq!(console.press("e"), []);
+    assert!(console.screen().contains("nothing can be escalated here. y copies all that a refund needs."));
+    let tasks = console.press("y");
+    let [Task::Copy(copied)] = &tasks[..] else { panic!("{tasks:?}") };
+    assert!(copied.contains("ch_2a7f succeeded 10.41 BRL at 2026-05-04T02:21:08Z"), "{copied}");
 }
 
 #[test]

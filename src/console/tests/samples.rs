@@ -194,10 +194,16 @@ pub fn reconciled() -> Reconciled {
     }
 }
 
+fn alone(number: usize) -> (Arc<Found>, Arc<crate::workflow::Checked>) {
+    let found = sample::found(number);
+    let checked = sample::checked(&found, Verdict::Happened);
+    (Arc::new(found), Arc::new(checked))
+}
+
 /// What happened twice: a reference, and a list that could not be read.
 pub fn doubles() -> Doubles {
     let stories = [0, 3].map(|number| story(&sample::found(number), Verdict::Duplicated));
-    Doubles { stories: stories.to_vec(), reconciled: reconciled(), asked_alone: 2 }
+    Doubles { stories: stories.to_vec(), reconciled: reconciled(), alone: vec![alone(2), alone(5)] }
 }
 
 impl Console {

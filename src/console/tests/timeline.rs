@@ -39,7 +39,11 @@ fn what_is_not_known_is_told_with_its_reason_and_looks_like_no_answer() {
     let found = console.current();
     console.open_timeline(|told| *told = story(&found, Verdict::Unknown));
     let text = flat(&console);
-    assert!(text.contains("not known, because the provider gave no answer that counts (HTTP 503 three times)"), "{}", console.screen());
+    assert!(
+        text.contains("not known, because the provider gave no answer that counts (HTTP 503 three times)"),
+        "{}",
+        console.screen()
+    );
     let theme = crate::console::theme::Theme::new(false);
     let screen = console.screen();
     let (y, line) = screen.lines().enumerate().find(|(_, line)| line.contains("not known, because")).unwrap();

@@ -3,6 +3,7 @@
 use crate::console::message::ItemMessage;
 use crate::console::model::findings::Row;
 use crate::console::model::item::{Looked, Opened};
+use crate::console::model::matching;
 use crate::console::model::{Focus, Loading, Model, Notice, Screen, Unmask};
 use crate::console::task::Task;
 use crate::domain::mask::mask_text;
@@ -76,8 +77,15 @@ pub fn unmask(model: &mut Model) -> Vec<Task> {
     }
 }
 
-/// Copies the key under the cursor, without what is hidden.
+/// Copies the key under the cursor, without what is hidden; of a duplicate what a refund needs.
 pub fn copy_key(model: &mut Model) -> Vec<Task> {
+    if let Screen::Matching(which) = model.screen
+        && let Some((_, group)) = model.matching(which).current().and_then(matching::Row::duplicate)
+    {
+        let copied = super::matching::refund_words(group);
+        model.notice = Some(Notice::info("All that a refund needs is copied."));
+        return vec![Task::Copy(copied)];
+    }
     let key = match model.screen {
         Screen::Findings => {
             model.findings.current().map(|row| row.found.finding.item.key.as_str().to_owned())
@@ -88,7 +96,7 @@ pub fn copy_key(model: &mut Model) -> Vec<Task> {
         Screen::Matching(which) => model
             .matching(which)
             .current()
-            .and_then(crate::console::model::matching::Row::identity)
+            .and_then(matching::Row::identity)
             .map(|identity| identity.key.to_string()),
     };
     let Some(key) = key else { return Vec::new() };

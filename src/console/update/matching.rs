@@ -1,12 +1,14 @@
 //! What the providers did matched with what the jobs say: begun, stopped, taken in; and from there to one item.
 
 use super::{decide, look, outlook, ways};
+use crate::console::keymap::Action;
 use crate::console::message::{MatchMessage, MatchTold};
 use crate::console::model::findings::Identity;
 use crate::console::model::matching::{Matched, Matching, Row, member_of};
 use crate::console::model::{Loading, Model, Notice, Screen};
 use crate::console::task::Task;
 use crate::domain::decision::{Choice, Reason};
+use crate::domain::duplicates::Duplicate;
 use crate::domain::mask::mask_text;
 use crate::domain::text::clean_cut;
 use crate::ports::record::RecordFault;
@@ -48,7 +50,7 @@ pub fn stop(model: &mut Model) -> Option<Task> {
     if !model.matching(which).is_running() {
         return None;
     }
-    let refresh = model.key_of(crate::console::keymap::Action::Refresh);
+    let refresh = model.key_of(Action::Refresh);
     model.matching_mut(which).end(Loading::Failed {
         what: "Stopped: nothing is said of what was not matched yet.".to_owned(),
         do_next: format!("{refresh} matches again."),
@@ -73,7 +75,7 @@ pub fn on_match(model: &mut Model, message: MatchMessage) -> Vec<Task> {
             (Matched::of_both(Arc::unwrap_or_clone(reconciled), &scope), learnt, fault)
         }
         MatchTold::Doubles(doubles, fault) => {
-            let learnt = doubles.reconciled.items.clone();
+            let learnt = doubles.checks();
             (Matched::of_doubles(Arc::unwrap_or_clone(doubles), &scope), learnt, fault)
         }
     };
@@ -146,8 +148,20 @@ pub fn escalate(model: &mut Model) -> Vec<Task> {
             Some(Notice::info("None of its rows is there any more: nothing can be escalated here."));
         return Vec::new();
     };
-    let reason = clean_cut(&mask_text(&duplicate.escalation_reason()), Reason::CHARS_MAX);
+    if !member.is_finding {
+        let status = clean_cut(&member.found.finding.item.status, 40);
+        let what = format!("Its row is `{status}` and needs no decision: nothing can be escalated here.");
+        let copy = model.key_of(Action::CopyKey);
+        model.notice = Some(Notice::alarm(what, format!("{copy} copies all that a refund needs.")));
+        return Vec::new();
+    }
+    let reason = refund_words(duplicate);
     let found = Arc::new(member.found.clone());
     let recent = story.checked.clone().map(Arc::new);
     decide::open_on(model, Choice::Escalate, (found, recent), &reason)
+}
+
+/// All that a refund needs, as a reason: secrets hidden, no longer than one may be.
+pub fn refund_words(duplicate: &Duplicate) -> String {
+    clean_cut(&mask_text(&duplicate.escalation_reason()), Reason::CHARS_MAX)
 }

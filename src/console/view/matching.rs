@@ -13,6 +13,7 @@ use crate::domain::decision::Choice;
 use crate::domain::evidence::Effect;
 use crate::domain::finding::FindingKind;
 use crate::domain::moment::stamp;
+use crate::domain::money::Money;
 use crate::workflow::reconcile::Unaccounted;
 use crate::workflow::reconcile::words::Step;
 use crate::workflow::sweep::Answered;
@@ -98,7 +99,9 @@ fn subtitle(view: &MatchView) -> String {
             let Matched { odd, not_read, beyond_first, .. } = value;
             let not_read = if *not_read > 0 { format!(", {not_read} NOT READ") } else { String::new() };
             let odd = match beyond_first {
-                Some(money) if *odd > 0 => format!("{odd} twice or more, {money} beyond the first"),
+                Some((sums, unpriced)) if *odd > 0 => {
+                    format!("{odd} twice or more, {} too much", charged(sums, *unpriced))
+                }
                 Some(_) => "nothing twice".to_owned(),
                 None if *odd == 1 => "1 does not match".to_owned(),
                 None => format!("{odd} do not match"),
@@ -157,7 +160,7 @@ fn row_line(model: &Model, row: &Row, is_cursor: bool, width: u16) -> Line<'stat
             (format!("{}: {count}{none}", word(*heading)), style)
         }
         Row::NotRead { what, .. } => (format!("  ! {}", shown::line(what)), model.theme.caution()),
-        Row::Item(item) => (item_line(item, is_wide), model.theme.plain()),
+        Row::Item(item) => (item_line(model, item, is_wide), model.theme.plain()),
         Row::Effect(effect) => (effect_line(effect, is_wide), model.theme.plain()),
         Row::Group(_) => (group_line(model, row, is_wide), model.theme.plain()),
     };
@@ -171,7 +174,7 @@ fn word(heading: Heading) -> &'static str {
         Heading::NotRead => "not read",
         Heading::Items(kind) => kind.as_str(),
         Heading::Unaccounted => "unaccounted",
-        Heading::Twice => "happened more than once",
+        Heading::Twice => "happened more than once (too much, second)",
     }
 }
 
@@ -180,7 +183,14 @@ fn amounts<'a>(effects: impl Iterator<Item = &'a Effect>) -> String {
     told.collect::<Vec<_>>().join(" + ")
 }
 
-fn item_line((found, checked): &Answered, is_wide: bool) -> String {
+/// What was charged too much, short: `10.41 BRL + 2 without amount`.
+fn charged(sums: &[Money], unpriced: usize) -> String {
+    let unpriced = (unpriced > 0).then(|| format!("{unpriced} without amount"));
+    let parts: Vec<String> = sums.iter().map(ToString::to_string).chain(unpriced).collect();
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join(" + ") }
+}
+
+fn item_line(model: &Model, (found, checked): &Answered, is_wide: bool) -> String {
     let (item, kind) = (&found.finding.item, found.finding.kind);
     let key = shown::item_key(&item.key);
     let sign = words::finding_sign(kind);
@@ -188,9 +198,10 @@ fn item_line((found, checked): &Answered, is_wide: bool) -> String {
     if !is_wide {
         return format!("  {sign} {key}  {amounts}");
     }
+    let decided = if is_escalated(model, &Identity::of(item)) { "  escalated" } else { "" };
     let effects = words::count(checked.judgement.happened_count(), "effect");
     format!(
-        "  {sign} {} {} {} {} {}",
+        "  {sign} {} {} {} {} {}{decided}",
         pad(&key, 26),
         pad(&effects, 9),
         pad(&amounts, 21),
@@ -222,17 +233,20 @@ fn group_line(model: &Model, row: &Row, is_wide: bool) -> String {
     let sign = words::finding_sign(FindingKind::Duplicate);
     let decided = row.identity().is_some_and(|identity| is_escalated(model, &identity));
     let decided = if decided { "  escalated" } else { "" };
-    let charged = shown::line(&group.charged_twice());
+    let charged = shown::line(&charged(&group.beyond_first, group.unpriced));
     let reference = shown::line(&group.reference);
     if !is_wide {
         return format!("  {sign} {reference}  {charged}{decided}");
     }
-    let second = group.second_at.map_or_else(|| "no time".to_owned(), stamp);
+    // The year is none of what is looked for over a week.
+    let second =
+        group.second_at.map_or_else(|| "no time".to_owned(), |at| at.format("%m-%d %H:%M:%SZ").to_string());
     format!(
-        "  {sign} {} {} {} second {second}{decided}",
+        "  {sign} {} {} {} {}{decided}",
         pad(&reference, 26),
         pad(&words::count(group.happened_count(), "effect"), 9),
-        pad(&format!("{charged} too much"), 21),
+        pad(&charged, 20),
+        pad(&second, 15),
     )
 }
 

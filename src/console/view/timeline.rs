@@ -21,6 +21,7 @@ use crate::domain::moment::stamp;
 use crate::domain::questions::{Answer, Answered};
 use crate::domain::timeline::{Ending, Happening, LOOK_FIRST, Line as Told, Origin, Timeline, What, see};
 use crate::workflow::story::Story;
+use chrono::{DateTime, SubsecRound, Utc};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -139,16 +140,12 @@ fn in_order(theme: Theme, timeline: &Timeline, names_items: bool, lines: &mut Li
     if timeline.lines.is_empty() && timeline.untimed.is_empty() {
         lines.sentence("Nothing tells of it.", Style::new());
     }
-    let times: Vec<(String, String)> =
-        timeline.lines.iter().map(|line| day_and_time(&stamp(line.at))).collect();
+    let times: Vec<(String, String)> = timeline.lines.iter().map(|line| day_and_time(line.at)).collect();
     let time_width = times.iter().map(|(_, time)| time.len()).max().unwrap_or(0);
     let mut before: Option<(&Told, &str)> = None;
     for (line, (day, time)) in timeline.lines.iter().zip(&times) {
         if before.is_none_or(|(_, other)| other != day) {
             lines.sentence(day, theme.quiet());
-        }
-        if let Some(told) = line.uncertainty() {
-            lines.point("   ~", &shown::line(&told), theme.quiet());
         }
         let gap = before.map(|(before, _)| line.at - before.at).filter(|gap| gap.num_seconds() > 0);
         let gap = gap.map(|gap| format!("  (+{})", words::short_span(gap))).unwrap_or_default();
@@ -156,6 +153,9 @@ fn in_order(theme: Theme, timeline: &Timeline, names_items: bool, lines: &mut Li
         let mark = format!("{:>3} {time:<time_width$} {:<8}", line.number, happening.origin.as_str());
         let text = format!("{} ({}){gap}", words(happening), shown::line(&happening.place));
         entry(&mark, &text, style_of(theme, happening.origin, &happening.what), lines);
+        if let Some(told) = line.uncertainty() {
+            lines.point("   ~", &shown::line(&told), theme.quiet());
+        }
         before = Some((line, day));
     }
     for untimed in &timeline.untimed {
@@ -191,9 +191,10 @@ fn style_of(theme: Theme, origin: Origin, what: &What) -> Style {
     }
 }
 
-/// `2026-05-04T02:29:40.120Z` as its two parts.
-fn day_and_time(stamped: &str) -> (String, String) {
-    let (day, time) = stamped.split_once('T').unwrap_or(("", stamped));
+/// `2026-05-04T02:29:40.120456Z` as day and time, no finer than people read.
+fn day_and_time(at: DateTime<Utc>) -> (String, String) {
+    let stamped = stamp(at.trunc_subsecs(3));
+    let (day, time) = stamped.split_once('T').unwrap_or(("", &stamped));
     (day.to_owned(), time.to_owned())
 }
 

@@ -9,7 +9,8 @@ use crate::workflow::check::record_checks;
 use crate::workflow::reconcile::words::Step;
 use crate::workflow::reconcile::{Scope, reconcile};
 use crate::workflow::story::{Story, duplicates, story};
-use crate::workflow::sweep::{Answered, CHECKS_RECORDED_AT_ONCE_MAX, record_batch};
+use crate::workflow::sweep::{Answered, recorded};
+use futures_util::{StreamExt, stream};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -52,26 +53,21 @@ pub(super) async fn match_both(
         Matching::Duplicates => {
             let finding = duplicates(&outlet.desk, &scope, &step);
             let Some(found) = cancel.run_until_cancelled(finding).await else { return };
-            let record_fault = record_all(&outlet.desk, &found.reconciled.items).await;
+            let record_fault = record_all(&outlet.desk, found.checks()).await;
             MatchTold::Doubles(Arc::new(found), record_fault)
         }
         Matching::Reconcile => {
             let matching = reconcile(&outlet.desk, &scope, &step);
             let Some(matched) = cancel.run_until_cancelled(matching).await else { return };
-            let record_fault = record_all(&outlet.desk, &matched.items).await;
+            let record_fault = record_all(&outlet.desk, matched.items.clone()).await;
             MatchTold::Both(Arc::new(matched), record_fault)
         }
     };
     outlet.send(message(told)).await;
 }
 
-/// Puts answers on record in few transactions; tells the first fault.
-async fn record_all(desk: &Desk, answered: &[Answered]) -> Option<RecordFault> {
-    let mut first_fault = None;
-    for batch in answered.chunks(CHECKS_RECORDED_AT_ONCE_MAX) {
-        if let Err(fault) = record_batch(desk, batch).await {
-            first_fault.get_or_insert(fault);
-        }
-    }
-    first_fault
+/// Puts answers on record; tells the first fault.
+async fn record_all(desk: &Desk, answered: Vec<Answered>) -> Option<RecordFault> {
+    let faults = recorded(desk, stream::iter(answered)).filter_map(async |batch| batch.outcome.err());
+    faults.collect::<Vec<_>>().await.into_iter().next()
 }

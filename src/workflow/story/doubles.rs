@@ -3,6 +3,7 @@
 use super::{Gathered, Member, Story, assemble, history, member, wanted};
 use crate::domain::duplicates::{Duplicate, sums};
 use crate::domain::evidence::Effect;
+use crate::domain::money::Money;
 use crate::domain::plan::Wish;
 use crate::domain::verdict::Verdict;
 use crate::workflow::desk::Desk;
@@ -21,20 +22,30 @@ pub struct Doubles {
     pub stories: Vec<Story>,
     /// How both sides were matched: what could not be read or asked is in there.
     pub reconciled: Reconciled,
-    /// How many findings were asked about one by one, where an operation has no list.
-    pub asked_alone: usize,
+    /// The findings that were asked about one by one, where an operation has no list.
+    pub alone: Vec<Answered>,
 }
 
 impl Doubles {
+    /// Every check that is to be put on record.
+    pub fn checks(&self) -> Vec<Answered> {
+        self.reconciled.items.iter().chain(&self.alone).cloned().collect()
+    }
+
     /// The groups, each with its story.
     pub fn groups(&self) -> impl Iterator<Item = (&Story, &Duplicate)> {
         self.stories.iter().filter_map(|story| Some((story, story.duplicate.as_ref()?)))
     }
 
-    /// What was charged beyond the first effects of all groups, in words, by currency.
-    pub fn beyond_first(&self) -> String {
+    /// What was charged beyond the first effects of all groups, by currency, and how many effects tell no amount.
+    pub fn beyond_first(&self) -> (Vec<Money>, usize) {
         let beyond: Vec<&Effect> = self.groups().flat_map(|(_, group)| group.happened().skip(1)).collect();
-        let (sums, unpriced) = sums(&beyond);
+        sums(&beyond)
+    }
+
+    /// The same in words.
+    fn beyond_first_told(&self) -> String {
+        let (sums, unpriced) = self.beyond_first();
         let mut parts: Vec<String> = sums.iter().map(ToString::to_string).collect();
         if unpriced > 0 {
             parts.push(format!("{unpriced} effects that tell no amount"));
@@ -45,7 +56,7 @@ impl Doubles {
     /// What it adds up to.
     pub fn summary(&self, scope: &Scope) -> String {
         let looked = self.reconciled.looked_at(scope);
-        let alone = match self.asked_alone {
+        let alone = match self.alone.len() {
             0 => String::new(),
             count => format!(", {count} findings asked about one by one"),
         };
@@ -53,7 +64,7 @@ impl Doubles {
             0 => format!("{looked}{alone}: nothing happened twice in what could be read."),
             groups => format!(
                 "{looked}{alone}: {groups} references happened more than once; beyond the first: {}.",
-                self.beyond_first()
+                self.beyond_first_told()
             ),
         }
     }
@@ -70,8 +81,7 @@ pub async fn duplicates(desk: &Desk, scope: &Scope, told: Told<'_>) -> Doubles {
         .map(|(found, checked)| (Arc::clone(found), Arc::clone(checked)))
         .collect();
     let alone = ask_alone(desk, scope, &reconciled, told).await;
-    let asked_alone = alone.len();
-    doubled.extend(alone.into_iter().filter(|(_, checked)| checked.verdict() == Verdict::Duplicated));
+    doubled.extend(alone.iter().filter(|(_, checked)| checked.verdict() == Verdict::Duplicated).cloned());
     let mut groups: BTreeMap<(String, Arc<str>), Vec<Answered>> = BTreeMap::new();
     for (found, checked) in doubled {
         let Ok(reference) = found.reference.clone() else { continue };
@@ -81,7 +91,7 @@ pub async fn duplicates(desk: &Desk, scope: &Scope, told: Told<'_>) -> Doubles {
     }
     told(Step::Stories(groups.len()));
     let stories = tell(desk, groups.into_values().collect()).await;
-    Doubles { stories, reconciled, asked_alone }
+    Doubles { stories, reconciled, alone }
 }
 
 /// Findings whose operation could not be listed, asked about one by one.

@@ -2,6 +2,7 @@
 
 use super::Story;
 use crate::domain::moment::stamp;
+use chrono::SubsecRound;
 
 impl Story {
     /// What is known of the item at a glance, as labels and texts; a label that is empty goes on from the line before. `asks_anew`
@@ -40,7 +41,7 @@ impl Story {
                 checked.verdict().as_str(),
                 checked.advice().as_str(),
                 &checked.advised.reasons,
-                format!("asked at {}", stamp(checked.at)),
+                format!("asked at {}", stamp(checked.at.trunc_subsecs(0))),
             ),
             (None, Some(recorded)) => (
                 recorded.verdict.as_str(),
