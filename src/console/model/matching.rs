@@ -21,6 +21,19 @@ pub enum Matching {
     Reconcile,
 }
 
+impl Matching {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Duplicates, Self::Reconcile];
+
+    /// Its name on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Duplicates => "Duplicates",
+            Self::Reconcile => "Reconcile",
+        }
+    }
+}
+
 /// How far back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
@@ -34,6 +47,7 @@ pub enum Reach {
 
 impl Reach {
     /// The next one; after the longest comes the shortest.
+    #[must_use]
     pub fn next(self) -> Self {
         match self {
             Self::Hours => Self::Day,

@@ -63,6 +63,20 @@ fn esc_stops_it_then_leaves_and_a_late_answer_is_dropped() {
 }
 
 #[test]
+fn one_that_runs_on_while_somebody_looks_elsewhere_stands_in_the_header_and_tells_its_end() {
+    let mut console = Console::with(120, 24, 12);
+    let (which, run, _) = only_match(&console.press("M"));
+    console.press("M");
+    assert_eq!(console.model.screen, Screen::Findings);
+    assert!(console.screen().starts_with("unstuck  reconcile 0s  12 findings"), "{}", console.screen());
+    console.answer_matching(which, run, None);
+    let screen = console.screen();
+    assert!(screen.starts_with("unstuck  12 findings"), "{screen}");
+    let told = "Reconcile: 12 items and 9 effects of the last 1 d were matched: 4 do not match. M shows it.";
+    assert!(screen.contains(told), "{screen}");
+}
+
+#[test]
 fn the_window_is_chosen_by_a_key_and_begins_anew() {
     let mut console = Console::with(80, 24, 12);
     console.open_matching(Matching::Reconcile);

@@ -1,7 +1,7 @@
 //! What the providers did matched with what the jobs say: begun, stopped, taken in; and from there to one item.
 
 use super::{decide, look, outlook, ways};
-use crate::console::keymap::Action;
+use crate::console::keymap::{Action, Place};
 use crate::console::message::{MatchMessage, MatchTold};
 use crate::console::model::findings::Identity;
 use crate::console::model::matching::{Matched, Matching, Row, member_of};
@@ -79,6 +79,16 @@ pub fn on_match(model: &mut Model, message: MatchMessage) -> Vec<Task> {
             (Matched::of_doubles(Arc::unwrap_or_clone(doubles), &scope), learnt, fault)
         }
     };
+    if model.screen != Screen::Matching(which) {
+        let action = match which {
+            Matching::Duplicates => Action::Duplicates,
+            Matching::Reconcile => Action::Reconcile,
+        };
+        let key = model.setup.keys.told(Place::Findings, action);
+        let mut notice = Notice::info(format!("{}: {}", which.name(), matched.summary));
+        notice.do_next = format!("{key} shows it.");
+        model.notice = Some(notice);
+    }
     let ready = Loading::Ready { at: model.now, value: matched };
     model.matching_mut(which).end(ready);
     learn(model, &learnt);

@@ -2,7 +2,8 @@
 
 use super::lines::{bar, joined};
 use crate::console::keymap::{Action, Place};
-use crate::console::model::Model;
+use crate::console::model::matching::Matching;
+use crate::console::model::{Loading, Model, Screen};
 use crate::console::words;
 use crate::domain::advice::Advice;
 use crate::domain::finding::FindingKind;
@@ -55,6 +56,15 @@ fn first(model: &Model, width: u16) -> Line<'static> {
     }
     if let Some(checks) = checks(model, width) {
         parts.push(Span::styled(checks, theme.busy()));
+    }
+    for which in Matching::ALL {
+        if let Loading::Loading { since, .. } = &model.matching(which).result
+            && model.screen != Screen::Matching(which)
+        {
+            let seconds = (model.now - *since).num_seconds().max(0);
+            let told = format!("{} {seconds}s", which.name().to_lowercase());
+            parts.push(Span::styled(told, theme.busy()));
+        }
     }
     parts.push(Span::raw(words::count(model.findings.total(), "finding")));
     if model.scan.fresh > 0 {

@@ -49,9 +49,10 @@ pub fn draw_list(model: &Model, which: Matching, state: &mut ViewState, frame: &
         Constraint::Min(0),
     ])
     .areas(area);
-    let name = name(which);
-    frame
-        .render_widget(title(model.theme, name, &subtitle(view), model.focus == Focus::List, top.width), top);
+    frame.render_widget(
+        title(model.theme, which.name(), &subtitle(view), model.focus == Focus::List, top.width),
+        top,
+    );
     let above_lines: Vec<Line<'_>> = summary.into_iter().map(Line::raw).collect();
     frame.render_widget(Paragraph::new(above_lines), above);
     let height = usize::from(rows.height);
@@ -67,13 +68,6 @@ pub fn draw_list(model: &Model, which: Matching, state: &mut ViewState, frame: &
     for ((number, row), y) in lines.zip(rows.y..rows.bottom()) {
         let line = row_line(model, row, number == view.cursor, rows.width);
         frame.render_widget(line, Rect { y, height: 1, ..rows });
-    }
-}
-
-fn name(which: Matching) -> &'static str {
-    match which {
-        Matching::Duplicates => "Duplicates",
-        Matching::Reconcile => "Reconcile",
     }
 }
 

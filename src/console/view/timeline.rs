@@ -105,7 +105,11 @@ fn waiting(model: &Model, lines: &mut Lines) {
 /// What is known at a glance, what to look at first, and everything in order.
 fn left(model: &Model, story: &Story, lines: &mut Lines) {
     let ask = model.setup.keys.told(Place::Timeline, Action::Check);
-    for (label, text) in story.head(&ask) {
+    // The verdict first: on a small screen it is what there is room for.
+    let mut head = story.head(&ask);
+    let at = head.iter().position(|(label, _)| *label == "verdict").unwrap_or(0);
+    head.rotate_left(at);
+    for (label, text) in head {
         let style = if label == "verdict" { verdict_style(model.theme, story) } else { Style::new() };
         lines.styled_fact(label, &shown::line(&text), style);
     }
