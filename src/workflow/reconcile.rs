@@ -243,7 +243,7 @@ fn is_lost(found: &Found, checked: &Checked) -> bool {
 }
 
 /// What an item is by its verdict, whatever its state; `None` where the two agree or nothing is sure.
-fn kind_of(found: &Found, checked: &Checked) -> Option<FindingKind> {
+pub(in crate::workflow) fn kind_of(found: &Found, checked: &Checked) -> Option<FindingKind> {
     match checked.verdict() {
         Verdict::Duplicated => Some(FindingKind::Duplicate),
         Verdict::Mismatch => Some(FindingKind::Mismatch),

@@ -188,18 +188,17 @@ fn a_group_is_escalated_by_the_usual_dialog_with_the_reason_that_a_refund_needs(
     assert_eq!(console.model.screen, Screen::Matching(Matching::Duplicates));
 }
 
-/// What its row does not let us decide is handed on by hand.
+/// A job that is done and charged twice is what a refund is about most often.
 #[test]
-fn a_group_whose_rows_need_no_decision_says_so_and_what_a_refund_needs_can_be_copied() {
+fn an_item_that_says_done_is_escalated_like_any_other_and_the_words_can_be_copied() {
     let mut console = Console::with(120, 40, 12);
     let (which, run, _) = only_match(&console.press("D"));
     let mut found = doubles();
     let member = &mut found.stories[0].members[0];
     (member.is_finding, member.found.finding.item.status) = (false, "done".into());
     console.tell_matching(which, run, MatchTold::Doubles(Arc::new(found), None));
-    assert!(flat(&console).contains("is `done` and needs no decision"), "{}", console.screen());
-    assert_eq!(console.press("e"), []);
-    assert!(console.screen().contains("nothing can be escalated here. y copies all that a refund needs."));
+    assert!(matches!(console.press("e")[..], [Task::Prepare { choice: Choice::Escalate, .. }]));
+    console.press("Esc");
     let tasks = console.press("y");
     let [Task::Copy(copied)] = &tasks[..] else { panic!("{tasks:?}") };
     assert!(copied.contains("ch_2a7f succeeded 10.41 BRL at 2026-05-04T02:21:08Z"), "{copied}");

@@ -158,13 +158,6 @@ pub fn escalate(model: &mut Model) -> Vec<Task> {
             Some(Notice::info("None of its rows is there any more: nothing can be escalated here."));
         return Vec::new();
     };
-    if !member.is_finding {
-        let status = clean_cut(&member.found.finding.item.status, 40);
-        let what = format!("Its row is `{status}` and needs no decision: nothing can be escalated here.");
-        let copy = model.key_of(Action::CopyKey);
-        model.notice = Some(Notice::alarm(what, format!("{copy} copies all that a refund needs.")));
-        return Vec::new();
-    }
     let reason = refund_words(duplicate);
     let found = Arc::new(member.found.clone());
     let recent = story.checked.clone().map(Arc::new);

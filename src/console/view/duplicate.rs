@@ -42,20 +42,12 @@ fn next(model: &Model, story: &Story, lines: &mut Lines) {
     let Some(member) = member_of(story) else { return };
     let key = shown::key(member.found.finding.item.key.as_str());
     let told = |action| model.setup.keys.told(Place::Duplicates, action);
-    let next = if member.is_finding {
-        format!(
-            "{} escalates {key}, with all that a refund needs as its reason; {} copies that; {} shows its timeline.",
-            told(Action::Escalate),
-            told(Action::CopyKey),
-            told(Action::Timeline)
-        )
-    } else {
-        format!(
-            "By its row {key} is `{}` and needs no decision, so it cannot be escalated here: {} copies all that a refund needs.",
-            shown::beginning(&member.found.finding.item.status, 40),
-            told(Action::CopyKey)
-        )
-    };
+    let next = format!(
+        "{} escalates {key}, with all that a refund needs as its reason; {} copies that; {} shows its timeline.",
+        told(Action::Escalate),
+        told(Action::CopyKey),
+        told(Action::Timeline)
+    );
     lines.styled_fact("next", &next, model.theme.strong());
 }
 

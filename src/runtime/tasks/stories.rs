@@ -68,6 +68,10 @@ pub(super) async fn match_both(
 
 /// Puts answers on record; tells the first fault.
 async fn record_all(desk: &Desk, answered: Vec<Answered>) -> Option<RecordFault> {
-    let faults = recorded(desk, stream::iter(answered)).filter_map(async |batch| batch.outcome.err());
-    faults.collect::<Vec<_>>().await.into_iter().next()
+    let mut batches = recorded(desk, stream::iter(answered));
+    let mut first_fault = None;
+    while let Some(batch) = batches.next().await {
+        first_fault = first_fault.or(batch.outcome.err());
+    }
+    first_fault
 }
