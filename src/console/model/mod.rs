@@ -47,6 +47,7 @@ use palette::Palette;
 use proposals::ProposalsView;
 use ratatui::layout::Size;
 use settling::Settling;
+use std::collections::HashSet;
 use story::TimelineView;
 use trail::{Jump, Outlook, Trail};
 use triage::Triage;
@@ -197,6 +198,8 @@ pub struct Model {
     pub(in crate::console) looked: Looked,
     pub(in crate::console) unmask: Unmask,
     pub(in crate::console) settling: Option<Settling>,
+    /// What was escalated from here, also where its row is no finding.
+    pub(in crate::console) escalated: HashSet<Identity>,
     pub(in crate::console) audit: AuditView,
     pub(in crate::console) proposals: ProposalsView,
     pub(in crate::console) timeline: TimelineView,
@@ -241,6 +244,7 @@ impl Model {
             looked: Looked::default(),
             unmask: Unmask::Hidden,
             settling: None,
+            escalated: HashSet::new(),
             audit: AuditView::default(),
             proposals: ProposalsView::default(),
             timeline: TimelineView::default(),

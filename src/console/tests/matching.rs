@@ -197,8 +197,13 @@ fn an_item_that_says_done_is_escalated_like_any_other_and_the_words_can_be_copie
     let member = &mut found.stories[0].members[0];
     (member.is_finding, member.found.finding.item.status) = (false, "done".into());
     console.tell_matching(which, run, MatchTold::Doubles(Arc::new(found), None));
-    assert!(matches!(console.press("e")[..], [Task::Prepare { choice: Choice::Escalate, .. }]));
+    let tasks = console.press("e");
+    console.answer_prepare(&tasks, |_| {});
+    let tasks = console.press("Tab y");
+    assert!(matches!(&tasks[..], [Task::Decide { .. }]), "{tasks:?}");
+    console.answer_decide(&tasks, |_| applied());
     console.press("Esc");
+    assert!(console.screen().lines().any(|line| line.starts_with("> ") && line.contains("escalated")));
     let tasks = console.press("y");
     let [Task::Copy(copied)] = &tasks[..] else { panic!("{tasks:?}") };
     assert!(copied.contains("ch_2a7f succeeded 10.41 BRL at 2026-05-04T02:21:08Z"), "{copied}");

@@ -9,7 +9,6 @@ use crate::console::model::matching::{Heading, MatchView, Matched, Matching, Row
 use crate::console::model::{Focus, Loading, Model};
 use crate::console::shown::{self, fit, pad};
 use crate::console::words;
-use crate::domain::decision::Choice;
 use crate::domain::evidence::Effect;
 use crate::domain::finding::FindingKind;
 use crate::domain::moment::stamp;
@@ -192,7 +191,7 @@ fn item_line(model: &Model, (found, checked): &Answered, is_wide: bool) -> Strin
     if !is_wide {
         return format!("  {sign} {key}  {amounts}");
     }
-    let decided = if is_escalated(model, &Identity::of(item)) { "  escalated" } else { "" };
+    let decided = if model.escalated.contains(&Identity::of(item)) { "  escalated" } else { "" };
     let effects = words::count(checked.judgement.happened_count(), "effect");
     format!(
         "  {sign} {} {} {} {} {}{decided}",
@@ -225,7 +224,7 @@ fn effect_line(effect: &Unaccounted, is_wide: bool) -> String {
 fn group_line(model: &Model, row: &Row, is_wide: bool) -> String {
     let Some((_, group)) = row.duplicate() else { return String::new() };
     let sign = words::finding_sign(FindingKind::Duplicate);
-    let decided = row.identity().is_some_and(|identity| is_escalated(model, &identity));
+    let decided = row.identity().is_some_and(|identity| model.escalated.contains(&identity));
     let decided = if decided { "  escalated" } else { "" };
     let charged = shown::line(&charged(&group.beyond_first, group.unpriced));
     let reference = shown::line(&group.reference);
@@ -242,10 +241,6 @@ fn group_line(model: &Model, row: &Row, is_wide: bool) -> String {
         pad(&charged, 20),
         pad(&second, 15),
     )
-}
-
-fn is_escalated(model: &Model, identity: &Identity) -> bool {
-    model.findings.find(identity).is_some_and(|row| row.decided == Some(Choice::Escalate))
 }
 
 /// Draws the line under the cursor in full.
