@@ -5,15 +5,17 @@ use super::failure::{Exit, Failure};
 use super::list::columns;
 use super::session::{self, AuditUse, Troubles};
 use crate::domain::evidence::FaultKind;
-use crate::domain::moment::span;
-use crate::domain::text::{clean, count_of, were};
 use crate::output::reconciled::{self, ReconciledLine};
 use crate::output::{json, say};
 use crate::workflow::Desk;
+use crate::workflow::reconcile::words::not_listed;
 use crate::workflow::reconcile::{Reconciled, Scope, reconcile};
 use crate::workflow::sweep::recorded;
 use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
+
+/// What to do about an item that a list left open.
+const ASK_ALONE: &str = "`unstuck check KEY` asks about single items.";
 
 /// Matches, and prints one line for each item and effect that does not.
 pub(super) async fn run(common: &Common, arguments: &Reconcile) -> Result<Exit, Failure> {
@@ -35,7 +37,7 @@ async fn match_both(
     arguments: &Reconcile,
 ) -> Result<Exit, Failure> {
     let scope = Scope { since: arguments.since, source: arguments.source.as_deref().map(Into::into) };
-    let Some(result) = stop.run_until_cancelled(reconcile(desk, &scope)).await else {
+    let Some(result) = stop.run_until_cancelled(reconcile(desk, &scope, &|_| {})).await else {
         say::aside("Stopped: nothing is said of what was not matched yet.");
         return Ok(Exit::Interrupted);
     };
@@ -50,11 +52,11 @@ async fn match_both(
         }
     }
     tell_troubles(&result, &mut troubles);
-    let counted = print(&result, arguments.format)?;
-    say::aside(summary(&result, counted, &scope));
+    print(&result, arguments.format)?;
+    say::aside(result.summary(&scope));
     session::tell_waiting(desk).await;
     let worst = troubles.worst();
-    if worst == Exit::Fine && arguments.fail_on_findings && counted > 0 {
+    if worst == Exit::Fine && arguments.fail_on_findings && result.odd_count() > 0 {
         return Ok(Exit::No);
     }
     Ok(worst)
@@ -63,36 +65,17 @@ async fn match_both(
 /// Tells what was not looked at: nothing that was not read is ever taken for a match, nor for a loss.
 pub(super) fn tell_troubles(result: &Reconciled, troubles: &mut Troubles) {
     for (name, fault, items) in &result.not_listed {
-        let exit = exit_of_unlisted(fault.kind);
-        troubles.tell(&Failure::new(
-            exit,
-            format!("{name} was not listed, so {} not matched: {}", were(*items, "item"), fault.detail),
-            "`unstuck check KEY` asks about single items.",
-        ));
+        let told = not_listed(name, fault, *items);
+        troubles.tell(&Failure::new(exit_of_unlisted(fault.kind), told, ASK_ALONE));
     }
     for fault in &result.unread {
         troubles.tell(&fault.clone().into());
     }
-    if let Some((found, fault)) = result.unconfirmed.first() {
-        let (count, key) = (result.unconfirmed.len(), clean(found.finding.item.key.as_str()));
-        troubles.tell(&Failure::new(
-            exit_of_unlisted(fault.kind),
-            format!("{} not matched, `{key}` among them: {}", were(count, "item"), fault.detail),
-            "`unstuck check KEY` asks about single items.",
-        ));
+    if let Some((told, kind)) = result.unconfirmed_told() {
+        troubles.tell(&Failure::new(exit_of_unlisted(kind), told, ASK_ALONE));
     }
-    for (name, lookback) in &result.short_sighted {
-        say::aside(format_args!(
-            "{name} is listed for the last {} alone (its `lookback`): of what is older nothing is said.",
-            span(*lookback)
-        ));
-    }
-    match result.unreferenced {
-        0 => {}
-        1 => say::aside("1 item has no reference: effects of its are told as unaccounted."),
-        many => say::aside(format_args!(
-            "{many} items have no reference: effects of theirs are told as unaccounted."
-        )),
+    for told in result.short_sighted_told().chain(result.unreferenced_told()) {
+        say::aside(told);
     }
 }
 
@@ -102,43 +85,24 @@ fn exit_of_unlisted(kind: FaultKind) -> Exit {
     of_kind.unwrap_or(if kind == FaultKind::Unanswerable { Exit::Usage } else { Exit::Unreachable })
 }
 
-fn print(result: &Reconciled, format: Format) -> Result<usize, Failure> {
+fn print(result: &Reconciled, format: Format) -> Result<(), Failure> {
     let width = columns();
     let items = result.items.iter().map(|(found, checked)| ReconciledLine::of_item(found, checked));
     let effects = result.unaccounted.iter().map(ReconciledLine::of_effect);
-    let mut counted = 0;
     if format.csv {
         say::text(reconciled::csv_head())?;
     }
-    for line in items.chain(effects) {
+    for (place, line) in items.chain(effects).enumerate() {
         match (format.json, format.csv) {
             (true, _) => say::line(json::line(&line))?,
             (_, true) => say::text(reconciled::csv_row(&line))?,
             _ => {
-                if counted == 0 {
+                if place == 0 {
                     say::line(reconciled::head())?;
                 }
                 say::line(reconciled::row(&line, width))?;
             }
         }
-        counted += 1;
     }
-    Ok(counted)
-}
-
-fn summary(result: &Reconciled, counted: usize, scope: &Scope) -> String {
-    let what = format!(
-        "{} and {} of the last {} were matched",
-        count_of(result.items_matched, "item"),
-        count_of(result.effects_listed, "effect"),
-        span(scope.since)
-    );
-    match counted {
-        0 if result.effects_listed == 0 && !result.not_listed.is_empty() => {
-            "No provider's list could be read: nothing was matched.".to_owned()
-        }
-        0 => format!("{what}: nothing is odd in what could be read."),
-        1 => format!("{what}: 1 does not match."),
-        many => format!("{what}: {many} do not match."),
-    }
+    Ok(())
 }

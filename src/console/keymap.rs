@@ -85,6 +85,16 @@ pub enum Action {
     Audit,
     /// Show the proposals that wait for a second person.
     Proposals,
+    /// Show the timeline of the item.
+    Timeline,
+    /// Show what happened more than once.
+    Duplicates,
+    /// Match what the providers did with what the jobs say.
+    Reconcile,
+    /// Match over the next window.
+    Window,
+    /// To the item in the list of findings.
+    ToItem,
     /// Open the dialog that approves a proposal.
     Approve,
     /// Open the dialog that withdraws a proposal.
@@ -134,6 +144,18 @@ pub enum Place {
     Proposals,
     /// One proposal.
     Proposal,
+    /// The timeline of an item.
+    Timeline,
+    /// The questions beside it.
+    Questions,
+    /// The list of what happened more than once.
+    Duplicates,
+    /// One reference of it.
+    Duplicate,
+    /// The list of what does not match.
+    Reconcile,
+    /// One line of it.
+    Mismatch,
     /// The counts.
     Triage,
     /// The palette.
@@ -262,7 +284,32 @@ pub struct Binding {
 use Action as A;
 use Place as P;
 
-const LISTS: &[Place] = &[P::Findings, P::Item, P::Audit, P::Entry, P::Proposals, P::Proposal];
+const LISTS: &[Place] = &[
+    P::Findings,
+    P::Item,
+    P::Audit,
+    P::Entry,
+    P::Proposals,
+    P::Proposal,
+    P::Timeline,
+    P::Questions,
+    P::Duplicates,
+    P::Duplicate,
+    P::Reconcile,
+    P::Mismatch,
+];
+const HAVE_KEYS: &[Place] = &[
+    P::Findings,
+    P::Item,
+    P::Audit,
+    P::Entry,
+    P::Proposals,
+    P::Proposal,
+    P::Timeline,
+    P::Questions,
+    P::Reconcile,
+    P::Mismatch,
+];
 const PROPOSALS: &[Place] = &[P::Proposals, P::Proposal];
 const SCROLLS: &[Place] = &[
     P::Triage,
@@ -272,6 +319,12 @@ const SCROLLS: &[Place] = &[
     P::Entry,
     P::Proposals,
     P::Proposal,
+    P::Timeline,
+    P::Questions,
+    P::Duplicates,
+    P::Duplicate,
+    P::Reconcile,
+    P::Mismatch,
     P::Reading,
     P::Writing,
     P::Blocked,
@@ -285,6 +338,12 @@ const SCROLLS_TOO: &[Place] = &[
     P::Entry,
     P::Proposals,
     P::Proposal,
+    P::Timeline,
+    P::Questions,
+    P::Duplicates,
+    P::Duplicate,
+    P::Reconcile,
+    P::Mismatch,
     P::Reading,
     P::Writing,
     P::Blocked,
@@ -295,6 +354,25 @@ const SCROLLS_TOO: &[Place] = &[
     P::Filter,
 ];
 const ITEMS: &[Place] = &[P::Findings, P::Item];
+const TIMELINE: &[Place] = &[P::Timeline, P::Questions];
+const DUPLICATES: &[Place] = &[P::Duplicates, P::Duplicate];
+const RECONCILE: &[Place] = &[P::Reconcile, P::Mismatch];
+const MATCHINGS: &[Place] = &[P::Duplicates, P::Duplicate, P::Reconcile, P::Mismatch];
+const HAVE_TIMELINES: &[Place] =
+    &[P::Findings, P::Item, P::Duplicates, P::Duplicate, P::Reconcile, P::Mismatch];
+const TO_ITEM: &[Place] =
+    &[P::Timeline, P::Questions, P::Duplicates, P::Duplicate, P::Reconcile, P::Mismatch];
+const ESCALATES: &[Place] = &[P::Findings, P::Item, P::Duplicates, P::Duplicate];
+const TWO_PANES: &[Place] = &[
+    P::Findings,
+    P::Item,
+    P::Timeline,
+    P::Questions,
+    P::Duplicates,
+    P::Duplicate,
+    P::Reconcile,
+    P::Mismatch,
+];
 const FIELDS: &[Place] = &[P::Reason, P::Insist, P::Button, P::Typed];
 const EVERYWHERE: &[Place] = &[
     P::Triage,
@@ -306,6 +384,12 @@ const EVERYWHERE: &[Place] = &[
     P::Entry,
     P::Proposals,
     P::Proposal,
+    P::Timeline,
+    P::Questions,
+    P::Duplicates,
+    P::Duplicate,
+    P::Reconcile,
+    P::Mismatch,
     P::Filter,
     P::Reason,
     P::Insist,
@@ -331,14 +415,17 @@ const fn bind(
 #[rustfmt::skip]
 pub const KEYMAP: &[Binding] = &[
     bind(A::Check, &[char('c')], ITEMS, Group::Look, "check", "ask the provider of this finding (or of those selected)"),
-    bind(A::Open, &[key(KeyCode::Enter), char('l'), key(KeyCode::Right)], &[P::Findings, P::Audit, P::Proposals], Group::Look, "open", "look at it: row, payload, evidence, history"),
+    bind(A::Open, &[key(KeyCode::Enter), char('l'), key(KeyCode::Right)], &[P::Findings, P::Audit, P::Proposals, P::Duplicates, P::Reconcile], Group::Look, "open", "look at it: row, payload, evidence, history"),
     bind(A::Open, &[key(KeyCode::Enter)], &[P::Item], Group::Look, "read again", "in the item: read row, payload and history again"),
     bind(A::MarkDone, &[char('d')], ITEMS, Group::Decide, "done", "mark done: the effect is there"),
     bind(A::Retry, &[char('r')], ITEMS, Group::Decide, "retry", "retry: let the job system try again"),
-    bind(A::Escalate, &[char('e')], ITEMS, Group::Decide, "escalate", "escalate: hand it to somebody else"),
+    bind(A::Escalate, &[char('e')], ESCALATES, Group::Decide, "escalate", "escalate: hand it to somebody else"),
+    bind(A::Check, &[char('c')], TIMELINE, Group::Look, "ask", "in the timeline: ask the provider anew, for the effects with their times"),
+    bind(A::Window, &[char('w')], MATCHINGS, Group::Look, "window", "in duplicates and reconcile: the next window (2h, 24h, 7d)"),
+    bind(A::ToItem, &[char('o')], TO_ITEM, Group::Look, "its finding", "to the item in the list of findings, if it is one; Esc comes back"),
     bind(A::Filter, &[char('/')], ITEMS, Group::Look, "filter", "filter: words, kind:invoice finding:stuck verdict:unknown age>2h -timeout"),
     bind(A::Quit, &[char('q')], LISTS, Group::Program, "quit", "quit; a write that has begun is waited for"),
-    bind(A::Back, &[key(KeyCode::Esc), char('h'), key(KeyCode::Left)], LISTS, Group::Move, "back", "cancel checks, else back, else drop selection, else filter"),
+    bind(A::Back, &[key(KeyCode::Esc), char('h'), key(KeyCode::Left)], LISTS, Group::Move, "back", "cancel what runs, else back, else drop selection, else filter"),
     bind(A::CheckAll, &[char('C')], &[P::Findings], Group::Look, "check all", "ask the providers of all findings shown"),
     bind(A::Select, &[char(' ')], &[P::Findings], Group::Decide, "select", "select or deselect; a decision then takes all selected"),
     bind(A::SelectAll, &[char('a'), char('*')], &[P::Findings], Group::Decide, "", "select all findings shown, or none"),
@@ -354,7 +441,8 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Refresh, &[char('R')], ITEMS, Group::Look, "refresh", "read the sources again"),
     bind(A::Refresh, &[char('R')], &[P::Audit, P::Entry], Group::Look, "refresh", "in the audit: read it again"),
     bind(A::Unmask, &[char('u')], ITEMS, Group::Look, "", "show hidden fields of this item (goes on record); again hides them"),
-    bind(A::CopyKey, &[char('y')], LISTS, Group::Look, "", "copy the key to the clipboard"),
+    bind(A::CopyKey, &[char('y')], HAVE_KEYS, Group::Look, "", "copy the key to the clipboard"),
+    bind(A::CopyKey, &[char('y')], DUPLICATES, Group::Look, "", "in the duplicates: copy all that a refund needs to the clipboard"),
     bind(A::Audit, &[char('A')], ITEMS, Group::Look, "audit", "the audit: who did what, newest first"),
     bind(A::Audit, &[char('A')], &[P::Audit, P::Entry], Group::Look, "findings", "in the audit: back to the findings"),
     bind(A::Approve, &[char('a')], PROPOSALS, Group::Decide, "approve", "in the proposals: approve somebody else's, and carry it out"),
@@ -362,6 +450,14 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Proposals, &[char('P')], ITEMS, Group::Look, "proposals", "the proposals that wait for a second person"),
     bind(A::Proposals, &[char('P')], PROPOSALS, Group::Look, "findings", "in the proposals: back to the findings"),
     bind(A::Refresh, &[char('R')], PROPOSALS, Group::Look, "refresh", "in the proposals: read them again"),
+    bind(A::Timeline, &[char('T')], HAVE_TIMELINES, Group::Look, "timeline", "the timeline of this item: what happened when, and the six questions"),
+    bind(A::Timeline, &[char('T')], TIMELINE, Group::Look, "", "in the timeline: back to where you came from"),
+    bind(A::Refresh, &[char('R')], TIMELINE, Group::Look, "refresh", "in the timeline: read it again"),
+    bind(A::Duplicates, &[char('D')], ITEMS, Group::Look, "duplicates", "duplicates: what happened more than once, how, and what was charged twice"),
+    bind(A::Duplicates, &[char('D')], DUPLICATES, Group::Look, "findings", "in the duplicates: back to the findings"),
+    bind(A::Reconcile, &[char('M')], ITEMS, Group::Look, "reconcile", "reconcile: match effects and items both ways, whatever the items' state"),
+    bind(A::Reconcile, &[char('M')], RECONCILE, Group::Look, "findings", "in reconcile: back to the findings"),
+    bind(A::Refresh, &[char('R')], MATCHINGS, Group::Look, "refresh", "in duplicates and reconcile: read the lists and match again"),
     bind(A::Down, &[char('j'), key(KeyCode::Down)], SCROLLS, Group::Move, "", "one line down"),
     bind(A::Up, &[char('k'), key(KeyCode::Up)], SCROLLS, Group::Move, "", "one line up"),
     bind(A::Down, &[key(KeyCode::Down), ctrl('n')], &[P::Palette], Group::Dialog, "", "in the palette: one line down"),
@@ -374,7 +470,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::PageUp, &[key(KeyCode::PageUp), ctrl('b')], SCROLLS_TOO, Group::Move, "", "a page up"),
     bind(A::Top, &[char('g'), key(KeyCode::Home)], SCROLLS, Group::Move, "", "to the first line"),
     bind(A::Bottom, &[char('G'), key(KeyCode::End)], SCROLLS, Group::Move, "", "to the last line"),
-    bind(A::OtherPane, &[key(KeyCode::Tab)], ITEMS, Group::Move, "", "between list and item"),
+    bind(A::OtherPane, &[key(KeyCode::Tab)], TWO_PANES, Group::Move, "", "between list and item, timeline and questions"),
     bind(A::Pick, &[key(KeyCode::Enter), char(' ')], &[P::Triage], Group::Dialog, "filter by it", "in triage: filter by the count (or press its letter); again undoes it"),
     bind(A::Close, &[key(KeyCode::Esc), char('t'), char('q')], &[P::Triage], Group::Dialog, "close", "in triage: close it; the filter stays"),
     bind(A::Run, &[key(KeyCode::Enter)], &[P::Palette], Group::Dialog, "do it", "in the palette: do what is found"),

@@ -1,16 +1,20 @@
 //! Everything that can happen to the console, grouped by subject.
 
+use crate::console::model::matching::Matching;
 use crate::domain::approval::WhyNot;
 use crate::domain::audit::Entry;
 use crate::domain::decision::Choice;
 use crate::domain::proposal::Proposal;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Payload, SourceFault};
+use crate::workflow::reconcile::Reconciled;
+use crate::workflow::reconcile::words::Step;
 use crate::workflow::recover::Recovered;
 use crate::workflow::scan::FoundPage;
 use crate::workflow::settle::approve::Review;
 use crate::workflow::settle::propose::Withdrawn;
 use crate::workflow::settle::{Decided, NotOpen, OrderFault, Prepared, Reread};
+use crate::workflow::story::{Doubles, Story};
 use crate::workflow::{Checked, Found};
 use chrono::{DateTime, Utc};
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -46,6 +50,10 @@ pub enum Message {
     Audit(AuditMessage),
     /// Proposals were read, looked at or withdrawn.
     Proposals(ProposalsMessage),
+    /// A timeline was read.
+    Story(StoryMessage),
+    /// A matching told something.
+    Match(MatchMessage),
     /// Something that the operator should know and that belongs to no answer (a text too large for the clipboard).
     Notice {
         /// What happened, one line.
@@ -231,4 +239,37 @@ pub enum AuditMessage {
         /// Why.
         fault: RecordFault,
     },
+}
+
+/// News of a timeline.
+#[derive(Debug, Clone)]
+pub struct StoryMessage {
+    /// The task's number.
+    pub run: u64,
+    /// What is known, where anything is.
+    pub story: Result<Option<Arc<Story>>, OrderFault>,
+    /// Why the check that was made for it is not on record, if it is not.
+    pub record_fault: Option<RecordFault>,
+}
+
+/// News of a matching.
+#[derive(Debug, Clone)]
+pub struct MatchMessage {
+    /// Which one.
+    pub which: Matching,
+    /// The task's number.
+    pub run: u64,
+    /// What it tells.
+    pub told: MatchTold,
+}
+
+/// What a matching tells.
+#[derive(Debug, Clone)]
+pub enum MatchTold {
+    /// How far it is.
+    Step(Step),
+    /// What does not match.
+    Both(Arc<Reconciled>, Option<RecordFault>),
+    /// What happened more than once.
+    Doubles(Arc<Doubles>, Option<RecordFault>),
 }

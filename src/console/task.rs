@@ -1,8 +1,10 @@
 //! What the console wants done: plain data, so that a test presses keys and compares a list.
 
+use crate::console::model::matching::Matching;
 use crate::console::model::trail::SavedView;
 use crate::domain::decision::{Choice, Reason};
 use crate::domain::proposal::Proposal;
+use crate::workflow::reconcile::Scope;
 use crate::workflow::settle::approve::ApprovalOrder;
 use crate::workflow::{Checked, Found, Order};
 use std::sync::Arc;
@@ -67,6 +69,28 @@ pub enum Task {
         /// Entries before this one; `None` from the end.
         before: Option<i64>,
     },
+    /// Tell everything that is known of an item.
+    TellStory {
+        /// Its number.
+        run: u64,
+        /// The source's name.
+        source: Arc<str>,
+        /// The item's key.
+        key: Arc<str>,
+        /// Whether its provider is asked; else what is on record counts.
+        asks_anew: bool,
+    },
+    /// Match what the providers did with what the jobs say.
+    Match {
+        /// Which matching.
+        which: Matching,
+        /// Its number.
+        run: u64,
+        /// Over how long.
+        scope: Scope,
+    },
+    /// Stop a matching.
+    StopMatching(Matching),
     /// Read the proposals that wait.
     ReadProposals,
     /// Look at a proposal beside its item as it is now.

@@ -120,6 +120,9 @@ pub struct Duplicate {
     pub unpriced: usize,
 }
 
+/// What is decided on a group, and what is not.
+pub const DECISION: &str = "escalate: a refund is made elsewhere, never by unstuck";
+
 /// What a group is made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
@@ -243,6 +246,55 @@ impl Duplicate {
             many => parts.push(format!("{many} effects that tell no amount")),
         }
         if parts.is_empty() { "nothing".to_owned() } else { parts.join(" and ") }
+    }
+
+    /// The group in one line.
+    pub fn headline(&self) -> String {
+        format!(
+            "{} effects under {} ({}); beyond the first: {}",
+            self.happened_count(),
+            self.reference,
+            self.operation,
+            self.charged_twice()
+        )
+    }
+
+    /// Its items, a line each.
+    pub fn items_told(&self) -> Vec<String> {
+        let told = |item: &ItemFacts| {
+            let attempts = item.attempts.map_or_else(|| "not counted".to_owned(), |count| count.to_string());
+            format!("{} of {} ({}), attempts {attempts}", item.name.key, item.name.source, item.status)
+        };
+        self.items.iter().map(told).collect()
+    }
+
+    /// The runs that are told of, a line each.
+    pub fn runs_told(&self) -> Vec<String> {
+        let told = |run: &Run| {
+            let end = run.end.or(run.start).map_or_else(|| "no time".to_owned(), stamp);
+            let error = run.error.as_ref().map(|error| format!(", error: {error}")).unwrap_or_default();
+            format!("{} at {end}{error}", run.name())
+        };
+        self.runs.iter().map(told).collect()
+    }
+
+    /// Every effect, a line each, with whether it really happened.
+    pub fn effects_told(&self) -> Vec<(EffectState, String)> {
+        let told = |effect: &Effect| {
+            let money = effect.money.as_ref().map_or_else(|| "no amount".to_owned(), ToString::to_string);
+            let at = effect.at.map_or_else(|| "no time".to_owned(), stamp);
+            let link = effect.link.as_ref().map(|link| format!(", {link}")).unwrap_or_default();
+            (effect.state, format!("{} {}, {money}, {at}{link}", effect.id, effect.status))
+        };
+        self.effects.iter().map(told).collect()
+    }
+
+    /// When the second effect came about, and how long after the first.
+    pub fn second_told(&self) -> String {
+        let Some(second) = self.second_at else { return "not known: the provider tells no times".to_owned() };
+        let first = self.happened().next().and_then(|effect| effect.at);
+        let after = first.map(|first| format!(", {} after the first", span(second - first)));
+        format!("{}{}", stamp(second), after.unwrap_or_default())
     }
 
     /// Why a person should look, with everything that a refund needs: the reason of an escalation.

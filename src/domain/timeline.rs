@@ -23,6 +23,9 @@ pub use hints::{Hint, Limits, hints};
 pub use merge::merge;
 pub use runs::{Run, runs};
 
+/// What is said under hints that speak against a retry.
+pub const LOOK_FIRST: &str = "Look before a retry.";
+
 /// Whose clock told a time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Clock {
@@ -323,6 +326,23 @@ pub struct Happening {
     pub what: What,
 }
 
+impl Happening {
+    /// What happened as a line tells it, the item's name before it.
+    pub fn words(&self) -> String {
+        let item = self.item.as_ref().map(|item| format!("{}: ", item.key)).unwrap_or_default();
+        format!("{item}{}", self.what.sentence())
+    }
+}
+
+/// The lines that show something, as they stand behind a sentence; nothing where none do.
+pub fn see(lines: &[usize]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    format!(" [line {}]", numbers.join(", "))
+}
+
 /// A happening in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
@@ -340,6 +360,12 @@ impl Line {
     /// The moment after which it surely had happened: a time without a fraction may be any moment of its second.
     pub fn latest(&self) -> DateTime<Utc> {
         self.at + resolution(self.at)
+    }
+
+    /// That its order is not certain, as a sentence; `None` where it is.
+    pub fn uncertainty(&self) -> Option<String> {
+        let why = self.uncertain.as_ref()?;
+        Some(format!("its order after the line above is not certain: {why}"))
     }
 }
 

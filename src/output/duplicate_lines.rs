@@ -2,7 +2,7 @@
 
 use super::csv_rows::record;
 use super::story_lines::{answers_json, lines_json, run_json};
-use crate::domain::duplicates::{Cause, Duplicate};
+use crate::domain::duplicates::{Cause, DECISION, Duplicate};
 use crate::domain::evidence::{Effect, EffectState};
 use crate::domain::moment::stamp;
 use crate::domain::text::{clean, clean_for_sheet as cell};
@@ -77,35 +77,13 @@ fn effect_json(effect: &Effect) -> Value {
 
 /// The group for people.
 pub fn group_text(duplicate: &Duplicate) -> Vec<String> {
-    let mut lines = vec![format!(
-        "{} effects under {} ({}); beyond the first: {}",
-        duplicate.happened_count(),
-        clean(&duplicate.reference),
-        clean(&duplicate.operation),
-        clean(&duplicate.charged_twice())
-    )];
-    for item in &duplicate.items {
-        let attempts = item.attempts.map_or_else(|| "not counted".to_owned(), |count| count.to_string());
-        lines.push(format!(
-            "  item     {} of {} ({}), attempts {attempts}",
-            clean(&item.name.key),
-            clean(&item.name.source),
-            clean(&item.status)
-        ));
-    }
-    for run in &duplicate.runs {
-        let end = run.end.or(run.start).map_or_else(|| "no time".to_owned(), stamp);
-        let error = run.error.as_ref().map(|error| format!(", error: {error}")).unwrap_or_default();
-        lines.push(clean(&format!("  run      {} at {end}{error}", run.name())));
-    }
-    for effect in &duplicate.effects {
-        let money = effect.money.as_ref().map_or_else(|| "no amount".to_owned(), ToString::to_string);
-        let at = effect.at.map_or_else(|| "no time".to_owned(), stamp);
-        let link = effect.link.as_ref().map(|link| format!(", {link}")).unwrap_or_default();
-        lines.push(clean(&format!("  effect   {} {}, {money}, {at}{link}", effect.id, effect.status)));
-    }
-    lines.extend(duplicate.causes.iter().map(|cause| format!("  how      {}", clean(&cause.sentence()))));
-    lines.push("  decision escalate: a refund is made elsewhere, never by unstuck".to_owned());
+    let mut lines = vec![clean(&duplicate.headline())];
+    let mut tell = |label: &str, text: &str| lines.push(format!("  {label:<8} {}", clean(text)));
+    duplicate.items_told().iter().for_each(|item| tell("item", item));
+    duplicate.runs_told().iter().for_each(|run| tell("run", run));
+    duplicate.effects_told().iter().for_each(|(_, effect)| tell("effect", effect));
+    duplicate.causes.iter().for_each(|cause| tell("how", &cause.sentence()));
+    tell("decision", DECISION);
     lines
 }
 

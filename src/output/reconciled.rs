@@ -95,16 +95,11 @@ impl<'a> ReconciledLine<'a> {
     pub fn of_effect(unaccounted: &'a Unaccounted) -> Self {
         let listed = &unaccounted.effect;
         let read = listed.read.as_ref();
-        let reasons = match read {
-            Ok(_) if listed.references.is_empty() => "It carries no reference.".to_owned(),
-            Ok(_) => "No item of any source has its reference.".to_owned(),
-            Err(fault) => format!("No item of any source has its reference, and it cannot be read: {fault}."),
-        };
         let effects: Vec<&Effect> = read.ok().into_iter().collect();
         Self {
             reference: listed.references.first().map(String::as_str),
             effect_ids: vec![&listed.id],
-            reasons: vec![reasons],
+            reasons: vec![unaccounted.why()],
             evidence: unaccounted.evidence.as_deref(),
             checked_at: stamp(unaccounted.at),
             ..Self::of_effects(UNACCOUNTED, unaccounted.operation.to_string(), &effects)

@@ -5,8 +5,7 @@ use crate::domain::mask::mask_json;
 use crate::domain::moment::stamp;
 use crate::domain::questions::{Answered, Coverage};
 use crate::domain::text::clean;
-use crate::domain::timeline::{Happening, Run, Timeline};
-use crate::workflow::Checked;
+use crate::domain::timeline::{Happening, LOOK_FIRST, Run, Timeline, see};
 use crate::workflow::story::Story;
 use serde_json::{Value, json};
 
@@ -162,7 +161,7 @@ pub fn to_text(story: &Story) -> Vec<String> {
             story.hints.iter().map(|hint| format!("! {}{}", clean(&hint.sentence()), see(hint.lines()))),
         );
         if story.warns_against_retry() {
-            lines.push("! Look before a retry.".to_owned());
+            lines.push(format!("! {LOOK_FIRST}"));
         }
     }
     lines.push(String::new());
@@ -176,58 +175,10 @@ pub fn to_text(story: &Story) -> Vec<String> {
 }
 
 fn head(story: &Story) -> Vec<String> {
-    let mut lines = vec![format!("{} of {}", clean(&story.key), clean(&story.source))];
-    match story.members.first() {
-        None => lines.push("row        gone".to_owned()),
-        Some(member) => {
-            let item = &member.found.finding.item;
-            let finding = if member.is_finding { member.found.finding.kind.as_str() } else { "none" };
-            let attempts = item.attempts.map_or_else(|| "not counted".to_owned(), |count| count.to_string());
-            lines.push(format!(
-                "row        kind {}, status {} ({}), attempts {attempts}, finding {finding}",
-                clean(&item.kind),
-                clean(&item.status),
-                item.state
-            ));
-        }
-    }
-    for sibling in story.members.iter().skip(1) {
-        let item = &sibling.found.finding.item;
-        lines.push(format!(
-            "beside     {} of {} ({})",
-            clean(item.key.as_str()),
-            clean(&item.source),
-            clean(&item.status)
-        ));
-    }
-    lines.push(match &story.reference {
-        Ok(reference) => format!("reference  {}", clean(reference)),
-        Err(why) => format!("reference  none: {}", clean(why)),
-    });
-    lines.extend(verdict(story.checked.as_ref(), story));
-    lines
-}
-
-fn verdict(checked: Option<&Checked>, story: &Story) -> Vec<String> {
-    let (verdict, advice, reasons, from) = match (checked, &story.recorded) {
-        (Some(checked), _) => (
-            checked.verdict().as_str(),
-            checked.advice().as_str(),
-            &checked.advised.reasons,
-            format!("asked at {}", stamp(checked.at)),
-        ),
-        (None, Some(recorded)) => (
-            recorded.verdict.as_str(),
-            recorded.advice.as_str(),
-            &recorded.reasons,
-            format!("audit entry {}, {}; --check asks anew", recorded.entry, recorded.at),
-        ),
-        (None, None) => return vec!["verdict    none: nobody asked (--check asks)".to_owned()],
-    };
-    let mut lines =
-        vec![format!("verdict    {}, advice {} ({})", clean(verdict), clean(advice), clean(&from))];
-    lines.extend(reasons.iter().map(|reason| format!("           {}", clean(reason))));
-    lines
+    let told = story.head("--check");
+    let first = format!("{} of {}", clean(&story.key), clean(&story.source));
+    let rest = told.iter().map(|(label, text)| format!("{label:<10} {}", clean(text)));
+    std::iter::once(first).chain(rest).collect()
 }
 
 /// The timeline for people: number, time, origin, place, what.
@@ -235,18 +186,15 @@ pub(super) fn timeline(timeline: &Timeline) -> Vec<String> {
     let mut lines = Vec::new();
     for line in &timeline.lines {
         let happening = &line.happening;
-        let item = happening.item.as_ref().map(|item| format!("{}: ", item.key)).unwrap_or_default();
         lines.push(format!(
             "{:>3}  {:<27}  {:<8}  {:<24}  {}",
             line.number,
             stamp(line.at),
             happening.origin.as_str(),
             clean(&happening.place),
-            clean(&format!("{item}{}", happening.what.sentence())),
+            clean(&happening.words()),
         ));
-        if let Some(why) = &line.uncertain {
-            lines.push(format!("     its order after the line above is not certain: {}", clean(why)));
-        }
+        lines.extend(line.uncertainty().map(|told| format!("     {}", clean(&told))));
     }
     for untimed in &timeline.untimed {
         let happening = &untimed.happening;
@@ -270,12 +218,4 @@ pub(super) fn answers(answers: &[Answered]) -> Vec<String> {
         lines.push(format!("   {}{}", clean(&answered.sentence()), see(&answered.lines)));
     }
     lines
-}
-
-fn see(lines: &[usize]) -> String {
-    if lines.is_empty() {
-        return String::new();
-    }
-    let numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
-    format!(" [line {}]", numbers.join(", "))
 }

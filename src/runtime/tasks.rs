@@ -2,14 +2,17 @@
 //!
 //! - **Reads** (scan, open, prepare, audit): a newer one of a kind cancels the older and begins once that has let go, so
 //!   that there is at most one of a kind at work. Their answers carry their number, so late ones can be dropped.
+//! - **Stories and matchings** are reads too; what they asked is on record before they answer.
 //! - **Checks**: cancelling stops the asking; what was answered is put on record nonetheless.
 //! - **Decisions** (and the recovery at the start) go one after the other in one line, and are never dropped.
 
 mod checks;
+mod stories;
 
 use crate::console::message::{
     AuditMessage, Details, ItemMessage, Message, ProposalsMessage, ScanMessage, SettleMessage,
 };
+use crate::console::model::matching::Matching;
 use crate::console::{SavedView, Task};
 use crate::domain::decision::Choice;
 use crate::domain::proposal::Proposal;
@@ -40,6 +43,8 @@ enum Kind {
     Audit,
     Proposals,
     Review,
+    Story,
+    Match(Matching),
 }
 
 /// A task at work.
@@ -149,6 +154,17 @@ impl Tasks {
                 outlet.send(Message::Settle(SettleMessage::Recovered(recovered))).await;
             }),
             Task::ReadAudit { run, before } => self.read(Kind::Audit, read_audit(outlet, run, before)),
+            Task::TellStory { run, source, key, asks_anew } => {
+                self.begin(Kind::Story, |cancel| {
+                    stories::tell(outlet, run, (source, key), asks_anew, cancel)
+                });
+            }
+            Task::Match { which, run, scope } => {
+                self.begin(Kind::Match(which), |cancel| {
+                    stories::match_both(outlet, which, run, scope, cancel)
+                });
+            }
+            Task::StopMatching(which) => self.cancel(Kind::Match(which)),
             Task::ReadProposals => {
                 self.read(Kind::Proposals, async move { read_proposals(&outlet).await });
             }

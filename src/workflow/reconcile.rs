@@ -6,8 +6,10 @@
 //! ```
 //! The lists are read before the items, so an effect that is on a list has its item already.
 
+pub mod words;
+
 use crate::domain::attempt::Attempts;
-use crate::domain::evidence::{EffectState, Fault};
+use crate::domain::evidence::{EffectState, Fault, FaultKind};
 use crate::domain::finding::FindingKind;
 use crate::domain::item::{Item, State};
 use crate::domain::listing::ListedEffect;
@@ -24,6 +26,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::{StreamExt, future, stream};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use words::Step;
 
 /// How many items are judged, or asked about, at once.
 const UNDER_WAY_MAX: usize = 4;
@@ -51,7 +55,7 @@ pub struct Unaccounted {
 }
 
 /// What does not match, and what could not be looked at.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Reconciled {
     /// Items with more than one effect, another amount, or none although they are done: as their finding's kind says.
     pub items: Vec<Answered>,
@@ -86,18 +90,28 @@ struct Operation<'a> {
     unreferenced: usize,
 }
 
+/// Who is told how far it is; nobody may wait in there.
+pub type Told<'a> = &'a (dyn Fn(Step) + Send + Sync);
+
 /// Matches both ways.
-pub async fn reconcile(desk: &Desk, scope: &Scope) -> Reconciled {
-    let mut operations = list_all(desk, scope).await;
+pub async fn reconcile(desk: &Desk, scope: &Scope, told: Told<'_>) -> Reconciled {
+    let mut operations = list_all(desk, scope, told).await;
     let mut result = Reconciled::default();
     let mut candidates: Vec<Arc<Found>> = Vec::new();
+    let mut items_read = 0;
     for source in &desk.sources {
-        let read = read_source(desk, source, scope, &mut operations, &mut candidates).await;
+        let name = &source.facts().name;
+        let mut on_page = |items: usize| {
+            items_read += items;
+            told(Step::Items { source: Arc::clone(name), read: items_read });
+        };
+        on_page(0);
+        let read = read_source(desk, source, scope, (&mut operations, &mut candidates), &mut on_page).await;
         result.unread.extend(read.err());
     }
     result.items_matched = operations.values().map(|operation| operation.items).sum();
     result.unreferenced = operations.values().map(|operation| operation.unreferenced).sum();
-    result.items = judge(desk, candidates, &operations, &mut result.unconfirmed).await;
+    result.items = judge(desk, candidates, &operations, &mut result.unconfirmed, told).await;
     for (name, operation) in operations {
         match &operation.list.outcome {
             Ok(listing) => {
@@ -110,7 +124,11 @@ pub async fn reconcile(desk: &Desk, scope: &Scope) -> Reconciled {
                     result.unaccounted.extend(unaccounted(&name, &operation, scope));
                 }
             }
-            Err(fault) if operation.items > 0 => {
+            // Where nobody had a list to read, only its items are missed.
+            Err(fault)
+                if operation.items > 0
+                    || (scope.source.is_none() && fault.kind != FaultKind::Unanswerable) =>
+            {
                 result.not_listed.push((name, fault.clone(), operation.items));
             }
             Err(_) => {}
@@ -119,11 +137,14 @@ pub async fn reconcile(desk: &Desk, scope: &Scope) -> Reconciled {
     result
 }
 
-async fn list_all<'a>(desk: &'a Desk, scope: &Scope) -> BTreeMap<CheckName, Operation<'a>> {
+async fn list_all<'a>(desk: &'a Desk, scope: &Scope, told: Told<'_>) -> BTreeMap<CheckName, Operation<'a>> {
     let from = desk.clock.now().checked_sub_signed(scope.since + WINDOW_MARGIN);
+    let (read, total) = (AtomicUsize::new(0), desk.providers.len());
+    told(Step::Lists { read: 0, total });
     let each = desk.providers.iter().map(async |(name, provider)| {
         let pages_max = provider.facts().listing.map_or(0, |facts| facts.pages_max);
         let list = list(desk, provider, from, pages_max).await;
+        told(Step::Lists { read: read.fetch_add(1, Ordering::Relaxed) + 1, total });
         (name.clone(), Operation { provider, list, accounted: HashSet::new(), items: 0, unreferenced: 0 })
     });
     future::join_all(each).await.into_iter().collect()
@@ -134,13 +155,14 @@ async fn read_source(
     desk: &Desk,
     source: &Arc<dyn Source>,
     scope: &Scope,
-    operations: &mut BTreeMap<CheckName, Operation<'_>>,
-    candidates: &mut Vec<Arc<Found>>,
+    (operations, candidates): (&mut BTreeMap<CheckName, Operation<'_>>, &mut Vec<Arc<Found>>),
+    on_page: &mut (dyn FnMut(usize) + Send),
 ) -> Result<(), SourceFault> {
     let is_told = scope.source.as_ref().is_none_or(|name| *name == source.facts().name);
     let mut pages = Pages::of_every_item(desk, source);
     while let Some(page) = pages.next_items().await {
         let page = page?;
+        on_page(page.items.len());
         let clock_gap = page.source_now - desk.clock.now();
         for item in page.items {
             let name = desk.kind(&item.kind).policy.check.as_ref();
@@ -178,7 +200,9 @@ async fn judge(
     candidates: Vec<Arc<Found>>,
     operations: &BTreeMap<CheckName, Operation<'_>>,
     unconfirmed: &mut Vec<(Arc<Found>, Fault)>,
+    told: Told<'_>,
 ) -> Vec<Answered> {
+    let (mut done, total) = (0, candidates.len());
     let judged: Vec<Option<(Arc<Found>, Checked)>> = stream::iter(candidates)
         .map(|found| async move {
             let name = desk.kind(&found.finding.item.kind).policy.check.as_ref()?;
@@ -192,6 +216,10 @@ async fn judge(
             Some((found, alone))
         })
         .buffered(UNDER_WAY_MAX)
+        .inspect(|_| {
+            done += 1;
+            told(Step::Judged { done, total });
+        })
         .collect()
         .await;
     let mut odd = Vec::new();
@@ -224,7 +252,7 @@ fn is_lost(found: &Found, checked: &Checked) -> bool {
 }
 
 /// What an item is by its verdict, whatever its state; `None` where the two agree or nothing is sure.
-fn kind_of(found: &Found, checked: &Checked) -> Option<FindingKind> {
+pub(in crate::workflow) fn kind_of(found: &Found, checked: &Checked) -> Option<FindingKind> {
     match checked.verdict() {
         Verdict::Duplicated => Some(FindingKind::Duplicate),
         Verdict::Mismatch => Some(FindingKind::Mismatch),

@@ -4,6 +4,7 @@
 mod doubles;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::domain::audit::Entry;
 use crate::domain::duplicates::{Duplicate, Parts, group};

@@ -147,13 +147,19 @@ impl Action {
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 23] = [
         Self::Findings,
         Self::Item,
         Self::Audit,
         Self::Entry,
         Self::Proposals,
         Self::Proposal,
+        Self::Timeline,
+        Self::Questions,
+        Self::Duplicates,
+        Self::Duplicate,
+        Self::Reconcile,
+        Self::Mismatch,
         Self::Triage,
         Self::Palette,
         Self::Name,
@@ -176,6 +182,12 @@ impl Place {
             Self::Entry => "an entry of the audit",
             Self::Proposals => "the list of proposals",
             Self::Proposal => "a proposal",
+            Self::Timeline => "a timeline",
+            Self::Questions => "the questions beside a timeline",
+            Self::Duplicates => "the duplicates",
+            Self::Duplicate => "a duplicate",
+            Self::Reconcile => "reconcile",
+            Self::Mismatch => "a line of reconcile",
             Self::Triage => "triage",
             Self::Palette => "the palette",
             Self::Name => "the name of a view",

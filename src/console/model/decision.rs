@@ -8,6 +8,7 @@ use crate::domain::policy::Risk;
 use crate::workflow::settle::NotOpen;
 use crate::workflow::{Found, Order, Prepared};
 use std::sync::Arc;
+use tui_input::Input;
 
 /// What is known of the item for the decision.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub struct DecisionDialog {
     pub knowledge: Knowledge,
     /// What the operator fills in.
     pub answers: Answers,
+    /// Whether the reason was written for them, so that they have to see it whole.
+    pub is_reason_given: bool,
 }
 
 /// The longest key that an operator is asked to type.
@@ -56,9 +59,11 @@ pub fn word_for(choice: Choice, risk: Risk, key: &str) -> String {
 }
 
 impl DecisionDialog {
-    /// A dialog that waits for what is known.
-    pub fn new(choice: Choice, identity: Identity, listed: Arc<Found>, run: u64) -> Self {
-        Self { choice, identity, listed, knowledge: Knowledge::Loading { run }, answers: Answers::default() }
+    /// A dialog that waits for what is known, with a reason that may be written already.
+    pub fn new(choice: Choice, identity: Identity, listed: Arc<Found>, run: u64, reason: &str) -> Self {
+        let answers = Answers { reason: Input::new(reason.to_owned()), ..Answers::default() };
+        let knowledge = Knowledge::Loading { run };
+        Self { choice, identity, listed, knowledge, answers, is_reason_given: !reason.is_empty() }
     }
 
     /// What is known, once it is.

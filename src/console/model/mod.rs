@@ -11,6 +11,7 @@ pub mod findings;
 pub mod groups;
 pub mod item;
 pub mod loading;
+pub mod matching;
 mod names;
 pub mod notice;
 mod order;
@@ -20,6 +21,7 @@ pub mod row;
 pub mod settling;
 mod sieve;
 pub mod sort;
+pub mod story;
 mod texts;
 pub mod trail;
 pub mod triage;
@@ -39,16 +41,19 @@ use decision::DecisionDialog;
 use findings::{Findings, Identity};
 use item::Looked;
 pub use loading::Loading;
+use matching::{MatchView, Matching, Reach};
 pub use notice::{Notice, Tone};
 use palette::Palette;
 use proposals::ProposalsView;
 use ratatui::layout::Size;
 use settling::Settling;
+use std::collections::HashSet;
+use story::TimelineView;
 use trail::{Jump, Outlook, Trail};
 use triage::Triage;
 use tui_input::Input;
 
-/// Which of the two screens is shown.
+/// Which screen is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Screen {
     /// Findings and item.
@@ -57,7 +62,14 @@ pub enum Screen {
     Audit,
     /// The proposals that wait for a second person.
     Proposals,
+    /// The timeline of one item.
+    Timeline,
+    /// What the providers did, matched with what the jobs say.
+    Matching(Matching),
 }
+
+/// A screen that was left for another, to come back to.
+pub type Way = (Screen, Focus);
 
 /// Which pane has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,6 +187,8 @@ pub struct Model {
     pub(in crate::console) size: Size,
     pub(in crate::console) screen: Screen,
     pub(in crate::console) focus: Focus,
+    /// The screens that were left, the latest last.
+    pub(in crate::console) ways: Vec<Way>,
     pub(in crate::console) dialog: Dialog,
     pub(in crate::console) notice: Option<Notice>,
     pub(in crate::console) findings: Findings,
@@ -184,8 +198,13 @@ pub struct Model {
     pub(in crate::console) looked: Looked,
     pub(in crate::console) unmask: Unmask,
     pub(in crate::console) settling: Option<Settling>,
+    /// What was escalated from here, also where its row is no finding.
+    pub(in crate::console) escalated: HashSet<Identity>,
     pub(in crate::console) audit: AuditView,
     pub(in crate::console) proposals: ProposalsView,
+    pub(in crate::console) timeline: TimelineView,
+    pub(in crate::console) duplicates: MatchView,
+    pub(in crate::console) reconcile: MatchView,
     pub(in crate::console) mouse: bool,
     pub(in crate::console) trail: Trail,
     /// Broken-off decisions that wait for another dialog to close.
@@ -215,6 +234,7 @@ impl Model {
             size: setup.size,
             screen: Screen::Findings,
             focus: Focus::List,
+            ways: Vec::new(),
             dialog: Dialog::None,
             notice: None,
             findings: Findings::default(),
@@ -224,8 +244,12 @@ impl Model {
             looked: Looked::default(),
             unmask: Unmask::Hidden,
             settling: None,
+            escalated: HashSet::new(),
             audit: AuditView::default(),
             proposals: ProposalsView::default(),
+            timeline: TimelineView::default(),
+            duplicates: MatchView::new(Reach::Week),
+            reconcile: MatchView::new(Reach::Day),
             mouse: false,
             trail: Trail::default(),
             recovered: Vec::new(),
@@ -237,7 +261,12 @@ impl Model {
 
     /// Whether something on the screen changes with time alone (ages, progress).
     pub fn wants_ticks(&self) -> bool {
-        let is_busy = self.scan.since.is_some() || self.checks.run.is_some() || self.settling.is_some();
+        let is_busy = self.scan.since.is_some()
+            || self.checks.run.is_some()
+            || self.settling.is_some()
+            || matches!(self.timeline.story, Loading::Loading { .. })
+            || self.duplicates.is_running()
+            || self.reconcile.is_running();
         is_busy || !self.findings.is_empty()
     }
 
@@ -270,6 +299,28 @@ impl Model {
             (Dialog::None, Screen::Audit, Focus::Detail) => Place::Entry,
             (Dialog::None, Screen::Proposals, Focus::List) => Place::Proposals,
             (Dialog::None, Screen::Proposals, Focus::Detail) => Place::Proposal,
+            (Dialog::None, Screen::Timeline, Focus::List) => Place::Timeline,
+            (Dialog::None, Screen::Timeline, Focus::Detail) => Place::Questions,
+            (Dialog::None, Screen::Matching(Matching::Duplicates), Focus::List) => Place::Duplicates,
+            (Dialog::None, Screen::Matching(Matching::Duplicates), Focus::Detail) => Place::Duplicate,
+            (Dialog::None, Screen::Matching(Matching::Reconcile), Focus::List) => Place::Reconcile,
+            (Dialog::None, Screen::Matching(Matching::Reconcile), Focus::Detail) => Place::Mismatch,
+        }
+    }
+
+    /// The view of a matching.
+    pub(in crate::console) fn matching(&self, which: Matching) -> &MatchView {
+        match which {
+            Matching::Duplicates => &self.duplicates,
+            Matching::Reconcile => &self.reconcile,
+        }
+    }
+
+    /// The same, to change it.
+    pub(in crate::console) fn matching_mut(&mut self, which: Matching) -> &mut MatchView {
+        match which {
+            Matching::Duplicates => &mut self.duplicates,
+            Matching::Reconcile => &mut self.reconcile,
         }
     }
 

@@ -260,7 +260,7 @@ fn a_view_that_cannot_be_is_said(
 #[test]
 fn every_action_is_in_the_palette() {
     let mut offered = HashSet::new();
-    for way in ["", "Enter", "A", "A Enter", "P", "P Enter"] {
+    for way in ["", "Enter", "A", "A Enter", "P", "P Enter", "T", "D", "M"] {
         let mut console = Console::with(80, 24, 12);
         console.hear_of_proposal(crate::domain::decision::Choice::Retry, Verdict::Unknown);
         for key in way.split(' ') {

@@ -4,18 +4,20 @@
 
 use super::helpers::*;
 use crate::console::Setup;
-use crate::console::message::{Message, SettleMessage};
+use crate::console::message::{MatchTold, Message, SettleMessage};
+use crate::console::model::matching::Matching;
 use crate::console::sample;
 use crate::domain::approval::WhyNot;
 use crate::domain::decision::Choice;
 use crate::domain::verdict::Verdict;
+use crate::workflow::reconcile::words::Step;
 use crate::workflow::recover::Recovered;
 use rstest::rstest;
 
 /// A name and a way to a screen.
 pub type Scene = (&'static str, fn(&mut Console));
 
-pub const SCENES: [Scene; 33] = [
+pub const SCENES: [Scene; 42] = [
     ("unchecked", |_| {}),
     ("checked", |console| {
         let tasks = console.press("C");
@@ -165,6 +167,33 @@ pub const SCENES: [Scene; 33] = [
         console.enter("paid in cash");
         console.press("Tab");
     }),
+    ("timeline", |console| console.open_timeline(|_| {})),
+    ("timeline_loading", |console| {
+        console.press("T");
+    }),
+    ("duplicates", |console| console.open_matching(Matching::Duplicates)),
+    ("duplicate", |console| {
+        console.open_matching(Matching::Duplicates);
+        console.press("Enter");
+    }),
+    ("duplicate_escalate", |console| {
+        console.open_matching(Matching::Duplicates);
+        console.press("e");
+    }),
+    ("reconcile", |console| console.open_matching(Matching::Reconcile)),
+    ("reconcile_running", |console| {
+        let [crate::console::Task::Match { run, .. }] = console.press("M")[..] else { panic!() };
+        let step = MatchTold::Step(Step::Lists { read: 3, total: 4 });
+        console.tell_matching(Matching::Reconcile, run, step);
+    }),
+    ("reconcile_item", |console| {
+        console.open_matching(Matching::Reconcile);
+        console.press("Enter");
+    }),
+    ("reconcile_effect", |console| {
+        console.open_matching(Matching::Reconcile);
+        console.press("G Enter");
+    }),
     ("audit", |console| console.open_audit(30)),
     ("help", |console| {
         console.press("?");
@@ -223,8 +252,17 @@ fn colors(console: &Console) -> String {
 
 #[test]
 fn scenes_are_coloured_as_they_should() {
-    for name in ["checked", "triage_filtered", "group_open", "palette", "decision_insist", "outcome_refused"]
-    {
+    for name in [
+        "checked",
+        "triage_filtered",
+        "group_open",
+        "palette",
+        "decision_insist",
+        "outcome_refused",
+        "timeline",
+        "duplicates",
+        "reconcile",
+    ] {
         let (_, play) = SCENES.iter().find(|(other, _)| *other == name).unwrap();
         let mut console = Console::with(80, 24, 12);
         play(&mut console);

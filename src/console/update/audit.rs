@@ -1,25 +1,21 @@
 //! The audit's view: opened, read page by page, closed.
 
+use super::ways;
 use crate::console::message::AuditMessage;
-use crate::console::model::{Focus, Loading, Model, Screen};
+use crate::console::model::{Loading, Model, Screen};
 use crate::console::task::Task;
 
 /// How many lines before the end the next page is asked for.
 const LINES_AHEAD: usize = 20;
 
-/// Goes to the audit, or back to the findings.
+/// Goes to the audit, or back from it.
 pub fn toggle(model: &mut Model) -> Vec<Task> {
-    model.focus = Focus::List;
-    match model.screen {
-        Screen::Audit => {
-            model.screen = Screen::Findings;
-            Vec::new()
-        }
-        Screen::Findings | Screen::Proposals => {
-            model.screen = Screen::Audit;
-            read_again(model)
-        }
+    if model.screen == Screen::Audit {
+        ways::back(model);
+        return Vec::new();
     }
+    ways::go(model, Screen::Audit);
+    read_again(model)
 }
 
 /// Reads the newest entries; those on the screen stay until they come.

@@ -5,21 +5,27 @@ use crate::console::keymap::{Action, Place};
 use crate::console::model::answers::{Answers, Field};
 use crate::console::model::bulk::BulkDialog;
 use crate::console::model::decision::DecisionDialog;
-use crate::console::model::findings::Row;
+use crate::console::model::findings::{Identity, Row};
 use crate::console::model::{Dialog, Model, Notice};
 use crate::console::task::Task;
 use crate::domain::decision::Choice;
-use crate::workflow::Order;
+use crate::workflow::{Checked, Found, Order};
 use std::sync::Arc;
+
+/// Why no dialog opens, if so: it is told.
+fn is_refused(model: &mut Model) -> bool {
+    let writes = || Notice::info("Decisions are being written: wait for their outcome.");
+    let refusal = model.refuses_decisions().or_else(|| model.is_settling().then(writes));
+    let is_refused = refusal.is_some();
+    if is_refused {
+        model.notice = refusal;
+    }
+    is_refused
+}
 
 /// Opens the dialog of a choice: for what is selected and shown, else for the finding under the cursor.
 pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
-    if let Some(refusal) = model.refuses_decisions() {
-        model.notice = Some(refusal);
-        return Vec::new();
-    }
-    if model.is_settling() {
-        model.notice = Some(Notice::info("Decisions are being written: wait for their outcome."));
+    if is_refused(model) {
         return Vec::new();
     }
     let selected_total = model.findings.counts().selected;
@@ -41,9 +47,7 @@ pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
         return Vec::new();
     }
     let row = selected.first().copied().or_else(|| model.findings.current());
-    let Some((identity, listed, recent)) =
-        row.map(|row| (row.identity(), Arc::clone(&row.found), row.checked.clone()))
-    else {
+    let Some(item) = row.map(|row| (Arc::clone(&row.found), row.checked.clone())) else {
         let told = match model.findings.current_group() {
             Some(_) => format!("Select the group first ({}), then decide.", model.key_of(Action::Select)),
             None => "There is no finding to decide on.".to_owned(),
@@ -51,9 +55,24 @@ pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
         model.notice = Some(Notice::info(told));
         return Vec::new();
     };
+    open_on(model, choice, item, "")
+}
+
+/// Opens the dialog of a choice on one item with its latest check, with a reason that is written already.
+pub fn open_on(
+    model: &mut Model,
+    choice: Choice,
+    (listed, recent): (Arc<Found>, Option<Arc<Checked>>),
+    reason: &str,
+) -> Vec<Task> {
+    if is_refused(model) {
+        return Vec::new();
+    }
     let run = model.next_run();
+    let identity = Identity::of(&listed.finding.item);
     let (source, key) = (Arc::clone(&identity.source), Arc::clone(&identity.key));
-    model.dialog = Dialog::Decision(Box::new(DecisionDialog::new(choice, identity, listed, run)));
+    let dialog = DecisionDialog::new(choice, identity, listed, run, reason);
+    model.dialog = Dialog::Decision(Box::new(dialog));
     vec![Task::Prepare { run, source, key, choice, recent }]
 }
 

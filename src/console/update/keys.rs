@@ -1,7 +1,10 @@
 //! Keys: text boxes first, then the keymap; every action in one match.
 
-use super::{audit, check, decide, edit, list, look, outlook, proposals, scan, settle};
+use super::{
+    audit, check, decide, edit, list, look, matching, outlook, proposals, scan, settle, story, ways,
+};
 use crate::console::keymap::{Action, Place};
+use crate::console::model::matching::Matching;
 use crate::console::model::palette::Doing;
 use crate::console::model::{Dialog, Focus, Model, Notice, Screen};
 use crate::console::task::Task;
@@ -78,6 +81,7 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
             | Action::Retry
             | Action::Escalate
             | Action::Unmask
+            | Action::Timeline
             | Action::CopyKey
     ) {
         model.findings.hold_cursor();
@@ -104,17 +108,28 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
                 Screen::Findings => scan::read_again(model),
                 Screen::Audit => audit::read_again(model),
                 Screen::Proposals => vec![Task::ReadProposals],
+                Screen::Timeline => story::read_again(model, false),
+                Screen::Matching(which) => matching::begin(model, which),
             };
         }
+        Action::Check if model.screen == Screen::Timeline => return story::read_again(model, true),
         Action::Check => return check::check_chosen(model),
         Action::CheckAll => return check::check_shown(model),
         Action::MarkDone => return decide::open(model, Choice::MarkDone),
         Action::Retry => return decide::open(model, Choice::Retry),
+        Action::Escalate if model.screen == Screen::Matching(Matching::Duplicates) => {
+            return matching::escalate(model);
+        }
         Action::Escalate => return decide::open(model, Choice::Escalate),
         Action::Unmask => return look::unmask(model),
         Action::CopyKey => return look::copy_key(model),
         Action::Audit => return audit::toggle(model),
         Action::Proposals => return proposals::toggle(model),
+        Action::Timeline => return story::toggle(model),
+        Action::Duplicates => return matching::toggle(model, Matching::Duplicates),
+        Action::Reconcile => return matching::toggle(model, Matching::Reconcile),
+        Action::Window => return matching::next_window(model),
+        Action::ToItem => return matching::to_item(model),
         Action::Approve => return proposals::open_approval(model),
         Action::Withdraw => proposals::open_withdrawal(model),
         Action::Mouse => {
@@ -172,16 +187,23 @@ fn other_pane(model: &mut Model) -> Vec<Task> {
     }
 }
 
-/// Cancels what runs, else leaves, one thing a time: detail, audit, selection, filter.
+/// Cancels what runs, else leaves, one thing a time: detail, screen, selection, filter.
 fn back(model: &mut Model) -> Vec<Task> {
     if model.screen == Screen::Findings && model.checks.run.is_some() && !model.checks.cancelled {
         return check::cancel(model);
     }
-    if model.focus == Focus::Detail {
+    if let Some(stop) = matching::stop(model) {
+        return vec![stop];
+    }
+    // Both panes of a timeline are one thing to leave.
+    if model.focus == Focus::Detail && !ways::came_to_finding(model) && model.screen != Screen::Timeline {
         model.focus = Focus::List;
-    } else if model.screen != Screen::Findings {
-        model.screen = Screen::Findings;
-    } else if model.findings.counts().selected > 0 {
+        return Vec::new();
+    }
+    if ways::back(model) {
+        return Vec::new();
+    }
+    if model.findings.counts().selected > 0 {
         model.findings.deselect_all();
     } else if !model.findings.typed().is_empty() {
         outlook::filter(model, "");

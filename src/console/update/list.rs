@@ -69,6 +69,27 @@ pub fn walk(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
             model.proposals.scroll = scrolled(model.proposals.scroll, view.detail, action);
             Vec::new()
         }
+        // On a narrow screen the questions stand below the timeline.
+        (Screen::Timeline, Focus::Detail) if !view.detail.area.is_empty() => {
+            model.timeline.questions_scroll = scrolled(model.timeline.questions_scroll, view.detail, action);
+            Vec::new()
+        }
+        (Screen::Timeline, Focus::List | Focus::Detail) => {
+            model.timeline.scroll = scrolled(model.timeline.scroll, view.timeline, action);
+            Vec::new()
+        }
+        (Screen::Matching(which), Focus::List) => {
+            let matching = model.matching_mut(which);
+            let last = matching.rows().len().saturating_sub(1);
+            let line = walked(matching.cursor, last, usize::from(view.list.area.height), action);
+            matching.move_to(line);
+            Vec::new()
+        }
+        (Screen::Matching(which), Focus::Detail) => {
+            let scroll = model.matching(which).scroll;
+            model.matching_mut(which).scroll = scrolled(scroll, view.detail, action);
+            Vec::new()
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::console::message::ItemMessage;
 use crate::console::model::findings::Row;
 use crate::console::model::item::{Looked, Opened};
+use crate::console::model::matching;
 use crate::console::model::{Focus, Loading, Model, Notice, Screen, Unmask};
 use crate::console::task::Task;
 use crate::domain::mask::mask_text;
@@ -17,6 +18,8 @@ pub fn open(model: &mut Model) -> Vec<Task> {
         Screen::Findings => None,
         Screen::Audit => Some(model.audit.current().is_some()),
         Screen::Proposals => Some(model.proposals.current().is_some()),
+        Screen::Timeline => Some(model.timeline.told().is_some()),
+        Screen::Matching(which) => Some(model.matching(which).current().is_some()),
     };
     if let Some(has_current) = is_other_screen {
         if has_current {
@@ -74,14 +77,27 @@ pub fn unmask(model: &mut Model) -> Vec<Task> {
     }
 }
 
-/// Copies the key under the cursor, without what is hidden.
+/// Copies the key under the cursor, without what is hidden; of a duplicate what a refund needs.
 pub fn copy_key(model: &mut Model) -> Vec<Task> {
+    if let Screen::Matching(which) = model.screen
+        && let Some((_, group)) = model.matching(which).current().and_then(matching::Row::duplicate)
+    {
+        let copied = super::matching::refund_words(group);
+        model.notice = Some(Notice::info("All that a refund needs is copied."));
+        return vec![Task::Copy(copied)];
+    }
     let key = match model.screen {
         Screen::Findings => {
             model.findings.current().map(|row| row.found.finding.item.key.as_str().to_owned())
         }
         Screen::Audit => model.audit.current().map(|entry| entry.key.clone()),
         Screen::Proposals => model.proposals.current().map(|proposal| proposal.key.to_string()),
+        Screen::Timeline => model.timeline.of.as_ref().map(|identity| identity.key.to_string()),
+        Screen::Matching(which) => model
+            .matching(which)
+            .current()
+            .and_then(matching::Row::identity)
+            .map(|identity| identity.key.to_string()),
     };
     let Some(key) = key else { return Vec::new() };
     if key.len() > COPIED_BYTES_MAX {

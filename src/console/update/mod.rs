@@ -7,11 +7,14 @@ mod edit;
 mod keys;
 mod list;
 mod look;
+mod matching;
 mod mouse;
 mod outlook;
 mod proposals;
 mod scan;
 mod settle;
+mod story;
+mod ways;
 
 use crate::console::message::Message;
 use crate::console::model::{Model, Notice};
@@ -42,6 +45,8 @@ pub fn update(model: &mut Model, view: &ViewState, message: Message) -> Vec<Task
         Message::Settle(message) => settle::on_settle(model, message),
         Message::Audit(message) => audit::on_audit(model, message),
         Message::Proposals(message) => proposals::on_proposals(model, message),
+        Message::Story(message) => story::on_story(model, message),
+        Message::Match(message) => matching::on_match(model, message),
         Message::Notice { what, do_next } => {
             model.notice = Some(Notice::alarm(what, do_next.unwrap_or_default()));
             Vec::new()

@@ -44,7 +44,13 @@ fn click(model: &mut Model, view: &ViewState, at: Position) -> Vec<Task> {
             model.proposals.move_to(line);
             Vec::new()
         }
-        Screen::Findings | Screen::Audit | Screen::Proposals => Vec::new(),
+        Screen::Matching(which) if line < model.matching(which).rows().len() => {
+            model.matching_mut(which).move_to(line);
+            Vec::new()
+        }
+        Screen::Findings | Screen::Audit | Screen::Proposals | Screen::Timeline | Screen::Matching(_) => {
+            Vec::new()
+        }
     }
 }
 
@@ -71,6 +77,7 @@ fn choose(model: &mut Model, choice: usize) -> Vec<Task> {
 
 fn wheel(model: &mut Model, view: &ViewState, at: Position, action: Action) -> Vec<Task> {
     let over_detail = matches!(model.dialog, Dialog::None) && view.detail.area.contains(at);
+    let over_timeline = matches!(model.dialog, Dialog::None) && model.screen == Screen::Timeline;
     let mut tasks = Vec::new();
     for _ in 0..WHEEL_LINES {
         if over_detail {
@@ -78,9 +85,15 @@ fn wheel(model: &mut Model, view: &ViewState, at: Position, action: Action) -> V
                 Screen::Findings => &mut model.looked.scroll,
                 Screen::Audit => &mut model.audit.scroll,
                 Screen::Proposals => &mut model.proposals.scroll,
+                Screen::Timeline => &mut model.timeline.questions_scroll,
+                Screen::Matching(which) => &mut model.matching_mut(which).scroll,
             };
             *scroll = list::scrolled(*scroll, view.detail, action);
         } else {
+            if over_timeline {
+                model.timeline.scroll = list::scrolled(model.timeline.scroll, view.timeline, action);
+                continue;
+            }
             tasks.extend(list::walk(model, view, action));
         }
     }

@@ -100,6 +100,12 @@ fn show(model: &mut Model, outlook: &Outlook) {
     list::set_filter(model, &outlook.filter);
 }
 
+/// Shows every finding, in a list without groups.
+pub fn show_all(model: &mut Model) {
+    let outlook = Outlook { filter: String::new(), grouping: Grouping::None, ..model.outlook() };
+    show(model, &outlook);
+}
+
 /// Opens the palette of the place.
 pub fn open_palette(model: &mut Model) {
     let palette = Palette::new(&model.setup.keys, model.place(), named(&model.setup.views));

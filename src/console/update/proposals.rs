@@ -1,6 +1,6 @@
 //! Proposals: their view, and the dialog in which one is approved or withdrawn.
 
-use super::settle;
+use super::{settle, ways};
 use crate::console::message::ProposalsMessage;
 use crate::console::model::approval::{Act, ApprovalDialog, Knowledge, Ordered};
 use crate::console::model::{Dialog, Focus, Model, Notice, Screen, Tone};
@@ -11,19 +11,14 @@ use crate::workflow::settle::approve::Review;
 use crate::workflow::settle::propose::Withdrawn;
 use std::sync::Arc;
 
-/// Goes to the proposals, or back to the findings.
+/// Goes to the proposals, or back from them.
 pub fn toggle(model: &mut Model) -> Vec<Task> {
-    model.focus = Focus::List;
-    match model.screen {
-        Screen::Proposals => {
-            model.screen = Screen::Findings;
-            Vec::new()
-        }
-        Screen::Findings | Screen::Audit => {
-            model.screen = Screen::Proposals;
-            vec![Task::ReadProposals]
-        }
+    if model.screen == Screen::Proposals {
+        ways::back(model);
+        return Vec::new();
     }
+    ways::go(model, Screen::Proposals);
+    vec![Task::ReadProposals]
 }
 
 /// Opens the dialog that approves the proposal under the cursor.

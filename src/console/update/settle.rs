@@ -101,6 +101,7 @@ fn on_decided(
         Ok(Decided { outcome: Outcome::Applied { .. }, .. }) => match choice {
             Choice::MarkDone | Choice::Retry => model.findings.remove(&identity),
             Choice::Escalate => {
+                model.escalated.insert(identity.clone());
                 model.findings.change(&identity, |row| {
                     (row.decided, row.selected) = (Some(choice), false);
                 });

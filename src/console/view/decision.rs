@@ -38,6 +38,7 @@ pub fn draw(
                 "Reading the row and asking the provider. Write your reason meanwhile.",
                 model.theme.busy(),
             );
+            given_reason(model.theme, dialog, &mut lines);
             listed(dialog, &mut lines);
         }
         Knowledge::Ready(prepared) => ready(model, dialog, prepared, &mut lines),
@@ -80,9 +81,18 @@ fn listed(dialog: &DecisionDialog, lines: &mut Lines) {
 
 fn ready(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &mut Lines) {
     against(model, dialog, prepared, lines);
+    given_reason(model.theme, dialog, lines);
     known(model, dialog, prepared, lines);
     could_go_wrong(model, dialog, prepared, lines);
     will_be_written(model, dialog, prepared, lines);
+}
+
+/// A reason that was written for the operator, whole: its box has room for the end of it only.
+fn given_reason(theme: Theme, dialog: &DecisionDialog, lines: &mut Lines) {
+    if dialog.is_reason_given {
+        lines.heading("The reason that goes on record, as it stands in the box below");
+        lines.sentence(&shown::line(dialog.answers.reason.value()), theme.plain());
+    }
 }
 
 /// What stands against it comes first: nobody should have to scroll for it.

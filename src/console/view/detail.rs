@@ -62,8 +62,13 @@ fn lines(model: &Model, row: &Row, width: u16) -> Vec<Line<'static>> {
         opened(model, &model.looked.details, (is_open, masks), &mut lines);
     } else {
         lines.blank();
-        let open = model.setup.keys.told(Place::Findings, Action::Open);
-        lines.sentence(&format!("{open} reads its row, payload and history."), model.theme.quiet());
+        let told = |action| model.setup.keys.told(Place::Findings, action);
+        let more = format!(
+            "{} reads its row, payload and history; {} tells its whole timeline.",
+            told(Action::Open),
+            told(Action::Timeline)
+        );
+        lines.sentence(&more, model.theme.quiet());
     }
     if matches!(&model.unmask, Unmask::Asked(asked) if *asked == identity) {
         lines.sentence("Hidden fields are shown once the look is on record.", model.theme.quiet());

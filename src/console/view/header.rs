@@ -1,8 +1,9 @@
 //! The header: who and when, how many of what, and how the sources are.
 
-use super::lines::joined;
+use super::lines::{bar, joined};
 use crate::console::keymap::{Action, Place};
-use crate::console::model::Model;
+use crate::console::model::matching::Matching;
+use crate::console::model::{Loading, Model, Screen};
 use crate::console::words;
 use crate::domain::advice::Advice;
 use crate::domain::finding::FindingKind;
@@ -56,6 +57,15 @@ fn first(model: &Model, width: u16) -> Line<'static> {
     if let Some(checks) = checks(model, width) {
         parts.push(Span::styled(checks, theme.busy()));
     }
+    for which in Matching::ALL {
+        if let Loading::Loading { since, .. } = &model.matching(which).result
+            && model.screen != Screen::Matching(which)
+        {
+            let seconds = (model.now - *since).num_seconds().max(0);
+            let told = format!("{} {seconds}s", which.name().to_lowercase());
+            parts.push(Span::styled(told, theme.busy()));
+        }
+    }
     parts.push(Span::raw(words::count(model.findings.total(), "finding")));
     if model.scan.fresh > 0 {
         parts.push(Span::styled(format!("{} new", model.scan.fresh), theme.caution()));
@@ -85,16 +95,10 @@ fn first(model: &Model, width: u16) -> Line<'static> {
 
 /// `checks 12/60 (3 unknown)` with a bar, while checks run.
 fn checks(model: &Model, width: u16) -> Option<String> {
-    const BAR: usize = 10;
     const BAR_WIDTH_MIN: u16 = 60;
     model.checks.run?;
     let (done, total, unknown) = (model.checks.done, model.checks.total.max(1), model.checks.unknown);
-    let filled = (done * BAR / total).min(BAR);
-    let bar = if width < BAR_WIDTH_MIN {
-        String::new()
-    } else {
-        format!("[{}{}] ", "#".repeat(filled), ".".repeat(BAR - filled))
-    };
+    let bar = if width < BAR_WIDTH_MIN { String::new() } else { format!("{} ", bar(done, total)) };
     let stopping = if model.checks.cancelled { " stopping" } else { "" };
     Some(format!("{bar}checks {done}/{} ({unknown} unknown){stopping}", model.checks.total))
 }

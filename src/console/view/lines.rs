@@ -85,6 +85,11 @@ impl Lines {
         }
     }
 
+    /// How wide they are.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
     /// A line as it is, cut to the width.
     pub fn verbatim(&mut self, text: &str) {
         self.built.push(Line::raw(fit(text, self.width)));
@@ -133,6 +138,13 @@ pub fn draw_scrolled(
         if below > 0 { format!("({below} more below, PgDn)") } else { "(end; PgUp goes back)".to_owned() };
     frame.render_widget(Line::styled(told, theme.quiet()), mark);
     super::Scrolled { area: text, scroll_max }
+}
+
+/// How much is done of how much: `[####......]`.
+pub fn bar(done: usize, total: usize) -> String {
+    const WIDTH: usize = 10;
+    let filled = done.saturating_mul(WIDTH).checked_div(total).unwrap_or(0).min(WIDTH);
+    format!("[{}{}]", "#".repeat(filled), ".".repeat(WIDTH - filled))
 }
 
 /// Parts joined by two spaces, as many as fit; the first is cut rather than left out.

@@ -22,6 +22,7 @@ mod bulk;
 mod decision;
 mod detail;
 mod dialog;
+mod duplicate;
 mod evidence;
 mod form;
 mod groups;
@@ -29,14 +30,17 @@ mod header;
 mod help;
 mod lines;
 mod list;
+mod matching;
 mod outcome;
 mod palette;
 mod proposals;
 mod recovered;
 mod rows;
 mod status;
+mod timeline;
 mod triage;
 
+use crate::console::model::matching::Matching;
 use crate::console::model::{Dialog, Focus, Model, Screen};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
@@ -77,6 +81,8 @@ pub struct ViewState {
     pub list: Listed,
     /// The item or audit entry on the screen.
     pub detail: Scrolled,
+    /// The timeline on the screen.
+    pub timeline: Scrolled,
     /// The dialog on the screen.
     pub dialog: Scrolled,
     /// What can be chosen in the dialog on the screen.
@@ -84,6 +90,7 @@ pub struct ViewState {
     findings_offset: usize,
     audit_offset: usize,
     proposals_offset: usize,
+    matching_offset: usize,
 }
 
 impl ViewState {
@@ -106,6 +113,7 @@ const LIST_PERCENT: u16 = 60;
 pub fn view(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>) {
     let area = frame.area();
     (state.list.area, state.detail.area, state.dialog.area) = (Rect::ZERO, Rect::ZERO, Rect::ZERO);
+    state.timeline.area = Rect::ZERO;
     state.choices = Choices::default();
     let is_small = area.width < crate::console::model::SIZE_MIN.width
         || area.height < crate::console::model::SIZE_MIN.height;
@@ -128,20 +136,36 @@ pub fn view(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>) {
     draw_dialog(model, state, frame, Rect { height: top.height + body.height, ..area });
 }
 
-fn draw_body(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, body: Rect) {
-    let split = Constraint::Percentage(LIST_PERCENT);
-    let (list, rule, detail) = if body.width >= WIDE_MIN {
-        let parts = [split, Constraint::Length(2), Constraint::Min(0)];
+/// Where list and detail stand, and the rule between them.
+fn places(model: &Model, body: Rect) -> (Option<Rect>, Option<Rect>, Option<Rect>) {
+    let is_wide = body.width >= WIDE_MIN;
+    let is_high = body.height >= STACKED_HEIGHT_MIN.saturating_sub(5);
+    let is_of_doubles = model.screen == Screen::Matching(Matching::Duplicates);
+    if is_wide && !is_of_doubles {
+        let parts = [Constraint::Percentage(LIST_PERCENT), Constraint::Length(2), Constraint::Min(0)];
         let [list, rule, detail] = Layout::horizontal(parts).areas(body);
         (Some(list), Some(rule), Some(detail))
-    } else if model.focus == Focus::Detail {
+    } else if model.focus == Focus::Detail && !(is_wide && is_high) {
         (None, None, Some(body))
-    } else if body.height >= STACKED_HEIGHT_MIN.saturating_sub(5) {
+    } else if is_high {
+        // Items, attempts and effects side by side take the whole width, so that list is above and as short as it may be.
+        let split = if is_of_doubles {
+            Constraint::Length(matching::list_height(model, body.height / 2))
+        } else {
+            Constraint::Percentage(LIST_PERCENT)
+        };
         let [list, detail] = Layout::vertical([split, Constraint::Min(0)]).areas(body);
         (Some(list), None, Some(detail))
     } else {
         (Some(body), None, None)
-    };
+    }
+}
+
+fn draw_body(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, body: Rect) {
+    if model.screen == Screen::Timeline {
+        return timeline::draw(model, state, frame, body);
+    }
+    let (list, rule, detail) = places(model, body);
     if let Some(rule) = rule {
         let line = Line::styled("|", model.theme.quiet());
         frame.render_widget(Paragraph::new(vec![line; usize::from(rule.height)]), rule);
@@ -171,6 +195,15 @@ fn draw_body(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, body: 
                 proposals::draw_one(model, state, frame, detail);
             }
         }
+        Screen::Matching(which) => {
+            if let Some(list) = list {
+                matching::draw_list(model, which, state, frame, list);
+            }
+            if let Some(detail) = detail {
+                matching::draw_one(model, which, state, frame, detail);
+            }
+        }
+        Screen::Timeline => {}
     }
 }
 

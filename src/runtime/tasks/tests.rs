@@ -1,5 +1,7 @@
 //! Tasks against a world in memory: what is cancelled, what is waited for, what is told.
 
+mod stories;
+
 use super::*;
 use crate::console::message::CheckMessage;
 use crate::domain::audit::Event;

@@ -110,13 +110,14 @@ pub async fn approve(desk: &Arc<Desk>, order: ApprovalOrder) -> Result<Decided, 
     }
     let source = Arc::clone(find_source(desk, &proposal.source)?);
     let began = desk.clock.now();
-    let mut opened = match open(desk, &source, &proposal.key).await.map_err(OrderFault::Source)? {
-        Ok(opened) => opened,
-        Err(NotOpen { why, now }) => {
-            let known = Known { row: now.as_ref(), ..Known::default() };
-            return attempt.in_vain(&WhyNot::RowChanged { what: why }, known).await;
-        }
-    };
+    let mut opened =
+        match open(desk, &source, &proposal.key, proposal.choice).await.map_err(OrderFault::Source)? {
+            Ok(opened) => opened,
+            Err(NotOpen { why, now }) => {
+                let known = Known { row: now.as_ref(), ..Known::default() };
+                return attempt.in_vain(&WhyNot::RowChanged { what: why }, known).await;
+            }
+        };
     let change = change_of(desk, &opened, proposal.id, order.reason.as_str());
     // What is asked now counts as of when the row was read: our own clock may have been set since.
     opened.found.clock_gap = opened.source_now - desk.clock.now();

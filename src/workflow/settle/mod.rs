@@ -18,7 +18,7 @@ mod write;
 use crate::domain::decision::{Choice, Denied, Draft, Outcome, Permitted, Reason, Ruling};
 use crate::domain::evidence::Hindrance;
 use crate::domain::finding::{Finding, why_live};
-use crate::domain::item::{Item, ItemKey, Row};
+use crate::domain::item::{Item, ItemKey, Row, State};
 use crate::domain::permission::{Permission, permission};
 use crate::domain::verdict::Verdict;
 use crate::ports::escalation::ShownRequest;
@@ -26,6 +26,7 @@ use crate::ports::record::RecordFault;
 use crate::ports::source::{Change, LateWriter, PlannedStatement, Source, SourceFault};
 use crate::workflow::check::{Checked, check};
 use crate::workflow::desk::Desk;
+use crate::workflow::reconcile::kind_of;
 use crate::workflow::scan::{Found, asked_about, complete, sort_out};
 use chrono::{DateTime, TimeDelta, Utc};
 pub(crate) use entries::outcome_json;
@@ -143,6 +144,8 @@ struct Opened {
     row: Row,
     /// The source's own clock when the row was read.
     source_now: DateTime<Utc>,
+    /// Whether its row says that it needs a person.
+    is_finding: bool,
 }
 
 /// Shows what a choice would do. `recent` is a check that is still fresh enough to go by.
@@ -157,7 +160,7 @@ pub async fn prepare(
     recent: Option<&Checked>,
 ) -> Result<Result<Prepared, NotOpen>, OrderFault> {
     let source = find_source(desk, source_name)?;
-    let opened = match open(desk, source, key).await.map_err(OrderFault::Source)? {
+    let mut opened = match open(desk, source, key, choice).await.map_err(OrderFault::Source)? {
         Ok(opened) => opened,
         Err(not_open) => return Ok(Err(not_open)),
     };
@@ -167,6 +170,9 @@ pub async fn prepare(
     };
     let change = change_of(desk, &opened, Uuid::nil(), "");
     let statements = source.plan(choice, &change).map_err(|unsupported| unsupported.0);
+    if let Some(why) = opened.needs_nobody(&checked, statements.as_deref().unwrap_or_default()) {
+        return Ok(Err(NotOpen { why, now: Some(opened.row) }));
+    }
     Ok(Ok(Prepared {
         permission: permission(choice, opened.found.stakes(), &checked.judgement, &checked.advised),
         statements,
@@ -220,7 +226,7 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
     let source = Arc::clone(find_source(desk, &order.source)?);
     let decision = desk.clock.new_id();
     let began = desk.clock.now();
-    let mut opened = match open(desk, &source, &order.key).await.map_err(OrderFault::Source)? {
+    let mut opened = match open(desk, &source, &order.key, order.choice).await.map_err(OrderFault::Source)? {
         Ok(opened) => opened,
         Err(not_open) => return refuse(desk, &order, decision, None, not_open, None).await,
     };
@@ -243,6 +249,10 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
     // What is asked now counts as of when the row was read: our own clock may have been set since.
     opened.found.clock_gap = opened.source_now - desk.clock.now();
     let checked = check(desk, &opened.found).await;
+    if let Some(why) = opened.needs_nobody(&checked, &statements) {
+        let not_open = NotOpen { why, now: Some(opened.row) };
+        return refuse(desk, &order, decision, Some(&opened.found), not_open, Some(checked)).await;
+    }
     let moved = clock_moved(desk, &opened.found, began, &checked).or_else(|| verdict_moved(&order, &checked));
     if let Some(why) = moved.filter(|_| order.choice != Choice::Escalate) {
         let not_open = NotOpen { why, now: Some(opened.row) };
@@ -308,11 +318,34 @@ fn find_source<'a>(desk: &'a Desk, name: &str) -> Result<&'a Arc<dyn Source>, Or
     desk.source(name).ok_or_else(|| OrderFault::NoSuchSource(name.to_owned()))
 }
 
-/// Reads an item anew and makes sure that it still needs a person.
+impl Opened {
+    /// Why an item that says done needs no person, if so: it needs one only where the provider shows that it is odd, and then
+    /// that is what it is found to be. Nothing is written into such a row.
+    fn needs_nobody(&mut self, checked: &Checked, statements: &[PlannedStatement]) -> Option<String> {
+        if self.is_finding {
+            return None;
+        }
+        let item = &self.found.finding.item;
+        let said =
+            format!("the item is `{}` ({})", crate::domain::text::clean_cut(&item.status, 40), item.state);
+        let Some(kind) = kind_of(&self.found, checked) else {
+            return Some(format!("{said} and needs no decision: the provider shows `{}`", checked.verdict()));
+        };
+        if !statements.is_empty() {
+            return Some(format!("{said}, and its preset would write into that row to escalate it"));
+        }
+        self.found.finding.kind = kind;
+        None
+    }
+}
+
+/// Reads an item anew and makes sure that it still needs a person. One that says done may be escalated for what its provider
+/// shows, where that writes nothing into its row.
 async fn open(
     desk: &Desk,
     source: &Arc<dyn Source>,
     key: &str,
+    choice: Choice,
 ) -> Result<Result<Opened, NotOpen>, SourceFault> {
     let Some(reading) = source.read(key).await? else {
         return Ok(Err(NotOpen { why: "the source has no such item".to_owned(), now: None }));
@@ -321,10 +354,13 @@ async fn open(
     let stuck_after = desk.kind(&reading.item.kind).policy.stuck_after;
     let live = why_live(&reading.item, stuck_after, reading.source_now);
     let clock_gap = reading.source_now - desk.clock.now();
-    match sort_out(desk, reading.item, reading.source_now) {
+    let of_its_row = sort_out(desk, reading.item.clone(), reading.source_now);
+    let is_finding = of_its_row.is_some();
+    let may_be_odd = choice == Choice::Escalate && state == State::Done;
+    match of_its_row.or_else(|| may_be_odd.then(|| asked_about(reading.item, reading.source_now))) {
         Some(finding) => {
             let found = complete(desk, source, finding, Some(&reading.row), clock_gap).await?;
-            Ok(Ok(Opened { found, row: reading.row, source_now: reading.source_now }))
+            Ok(Ok(Opened { found, row: reading.row, source_now: reading.source_now, is_finding }))
         }
         None => Ok(Err(NotOpen {
             why: format!(

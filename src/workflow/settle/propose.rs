@@ -154,24 +154,25 @@ async fn lapses_on_another_look(
     source: &Arc<dyn Source>,
 ) -> Result<bool, OrderFault> {
     let began = desk.clock.now();
-    let (why, row, looked) = match open(desk, source, &earlier.key).await.map_err(OrderFault::Source)? {
-        Err(NotOpen { why, now }) => (Some(WhyNot::RowChanged { what: why }), now, None),
-        Ok(Opened { mut found, row, source_now }) => {
-            found.clock_gap = source_now - desk.clock.now();
-            let checked = check(desk, &found).await;
-            if clock_moved(desk, &found, began, &checked).is_some() {
-                return Ok(false);
+    let (why, row, looked) =
+        match open(desk, source, &earlier.key, earlier.choice).await.map_err(OrderFault::Source)? {
+            Err(NotOpen { why, now }) => (Some(WhyNot::RowChanged { what: why }), now, None),
+            Ok(Opened { mut found, row, source_now, .. }) => {
+                found.clock_gap = source_now - desk.clock.now();
+                let checked = check(desk, &found).await;
+                if clock_moved(desk, &found, began, &checked).is_some() {
+                    return Ok(false);
+                }
+                let (row_sha256, sight) = (row.sha256(), Sight::of(&checked.judgement));
+                let present = Present {
+                    now: desk.clock.now(),
+                    row_sha256: &row_sha256,
+                    sight: &sight,
+                    fault: checked.judgement.fault.as_ref(),
+                };
+                (earlier.stands(&present).err(), Some(row), Some((found, checked)))
             }
-            let (row_sha256, sight) = (row.sha256(), Sight::of(&checked.judgement));
-            let present = Present {
-                now: desk.clock.now(),
-                row_sha256: &row_sha256,
-                sight: &sight,
-                fault: checked.judgement.fault.as_ref(),
-            };
-            (earlier.stands(&present).err(), Some(row), Some((found, checked)))
-        }
-    };
+        };
     let Some(why) = why.filter(WhyNot::lapses) else { return Ok(false) };
     let attempt = Attempt {
         proposal: earlier,

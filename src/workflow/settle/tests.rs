@@ -9,6 +9,7 @@ mod recovered;
 use super::*;
 use crate::domain::audit::Event;
 use crate::domain::decision::Choice::{Escalate, MarkDone, Retry};
+use crate::domain::finding::FindingKind;
 use crate::workflow::fakes::{SOURCE, Trouble, World, order, stuck_row};
 use pretty_assertions::assert_eq;
 use rstest::rstest;
@@ -150,6 +151,52 @@ async fn an_item_that_needs_nobody_any_more_is_refused(#[case] became: &str, #[c
     let Outcome::Refused { why, .. } = &decided.outcome else { panic!("{:?}", decided.outcome) };
     assert!(why.contains(told), "{why}");
     assert_eq!(world.events(), ["refused"]);
+}
+
+/// A job that is done and charged twice waits for nobody by its row, and for a refund all the same.
+#[tokio::test]
+async fn an_item_that_says_done_is_escalated_for_what_its_provider_shows() {
+    let world = World::with_stuck(&["inv-41"]).happened("inv-41", 2);
+    world.source.overwrite("inv-41", "done");
+    let row = world.source.row("inv-41");
+    let order = |choice| Order { shown: None, ..order("inv-41", choice) };
+    for choice in [MarkDone, Retry] {
+        let decided = decide(&world.desk(), order(choice)).await.unwrap();
+        let Outcome::Refused { why, .. } = &decided.outcome else { panic!("{:?}", decided.outcome) };
+        assert!(why.contains("needs no decision"), "{why}");
+    }
+    let prepared = prepare(&world.desk(), SOURCE, "inv-41", Escalate, None).await.unwrap().unwrap();
+    assert_eq!(prepared.found.finding.kind, FindingKind::Duplicate);
+    let decided = decide(&world.desk(), order(Escalate)).await.unwrap();
+    assert!(matches!(decided.outcome, Outcome::Applied { .. }), "{:?}", decided.outcome);
+    assert_eq!(world.source.row("inv-41"), row, "nothing is written into it");
+    assert_eq!(world.events(), ["refused", "refused", "intended", "applied"]);
+    // Once is enough.
+    let again = decide(&world.desk(), order(Escalate)).await.unwrap();
+    assert!(matches!(again.outcome, Outcome::Refused { .. }), "{:?}", again.outcome);
+}
+
+#[rstest]
+#[case::as_it_should_be(1, "the item is `done` (done) and needs no decision: the provider shows `happened`")]
+#[case::not_known(0, "needs no decision: the provider shows `unknown`")]
+#[tokio::test]
+async fn an_item_that_says_done_and_is_not_odd_is_not_escalated(#[case] effects: usize, #[case] told: &str) {
+    let world = World::with_stuck(&["inv-41"]).happened("inv-41", effects);
+    world.source.overwrite("inv-41", "done");
+    let breaks = || {
+        if effects == 0 {
+            world.script.trouble_in("provider.ask", Trouble::FailBefore);
+        }
+    };
+    breaks();
+    let not_open = prepare(&world.desk(), SOURCE, "inv-41", Escalate, None).await.unwrap().unwrap_err();
+    assert!(not_open.why.contains(told), "{}", not_open.why);
+    let order = Order { shown: None, ..order("inv-41", Escalate) };
+    breaks();
+    let decided = decide(&world.desk(), order).await.unwrap();
+    assert!(matches!(decided.outcome, Outcome::Refused { .. }), "{:?}", decided.outcome);
+    assert_eq!(world.events(), ["refused"]);
+    assert!(world.escalations.lock().unwrap().is_empty());
 }
 
 #[tokio::test]

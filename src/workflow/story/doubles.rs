@@ -1,12 +1,16 @@
 //! Doubles: every reference of a window under which more than one effect happened, with its whole story.
 
 use super::{Gathered, Member, Story, assemble, history, member, wanted};
-use crate::domain::evidence::EffectState;
+use crate::domain::duplicates::{Duplicate, sums};
+use crate::domain::evidence::{Effect, EffectState};
+use crate::domain::money::Money;
 use crate::domain::plan::Wish;
 use crate::domain::policy::CheckName;
+use crate::domain::text::count_of;
 use crate::domain::verdict::Verdict;
 use crate::workflow::desk::Desk;
-use crate::workflow::reconcile::{Reconciled, Scope, Unaccounted, reconcile};
+use crate::workflow::reconcile::words::Step;
+use crate::workflow::reconcile::{Reconciled, Scope, Told, Unaccounted, reconcile};
 use crate::workflow::scan::Pages;
 use crate::workflow::sweep::{Answered, answers, plan_all};
 use futures_util::StreamExt;
@@ -14,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What happened more than once, and what could not be looked at.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Doubles {
     /// One story a reference, the earliest second effect first.
     pub stories: Vec<Story>,
@@ -22,23 +26,81 @@ pub struct Doubles {
     pub reconciled: Reconciled,
     /// How many references that no item has have more than one effect that happened.
     pub doubled_without_item: usize,
-    /// How many findings were asked about one by one, where an operation has no list.
-    pub asked_alone: usize,
+    /// The findings that were asked about one by one, where an operation has no list.
+    pub alone: Vec<Answered>,
+}
+
+impl Doubles {
+    /// Every check that is to be put on record.
+    pub fn checks(&self) -> Vec<Answered> {
+        self.reconciled.items.iter().chain(&self.alone).cloned().collect()
+    }
+
+    /// The groups, each with its story.
+    pub fn groups(&self) -> impl Iterator<Item = (&Story, &Duplicate)> {
+        self.stories.iter().filter_map(|story| Some((story, story.duplicate.as_ref()?)))
+    }
+
+    /// What was charged beyond the first effects of all groups, by currency, and how many effects tell no amount.
+    pub fn beyond_first(&self) -> (Vec<Money>, usize) {
+        let beyond: Vec<&Effect> = self.groups().flat_map(|(_, group)| group.happened().skip(1)).collect();
+        sums(&beyond)
+    }
+
+    /// The same in words.
+    fn beyond_first_told(&self) -> String {
+        let (sums, unpriced) = self.beyond_first();
+        let mut parts: Vec<String> = sums.iter().map(ToString::to_string).collect();
+        if unpriced > 0 {
+            let tell = if unpriced == 1 { "tells" } else { "tell" };
+            parts.push(format!("{} that {tell} no amount", count_of(unpriced, "effect")));
+        }
+        if parts.is_empty() { "no money".to_owned() } else { parts.join(" and ") }
+    }
+
+    /// What it adds up to.
+    pub fn summary(&self, scope: &Scope) -> String {
+        let looked = self.reconciled.looked_at(scope);
+        let alone = match self.alone.len() {
+            0 => String::new(),
+            count => format!(", {} asked about one by one", count_of(count, "finding")),
+        };
+        match self.groups().count() {
+            0 => format!("{looked}{alone}: nothing happened twice in what could be read."),
+            groups => format!(
+                "{looked}{alone}: {} happened more than once; beyond the first: {}.",
+                count_of(groups, "reference"),
+                self.beyond_first_told()
+            ),
+        }
+    }
+
+    /// What happened twice under a reference that no item has has no story: where to see it.
+    pub fn without_item_told(&self, scope: &Scope) -> Option<String> {
+        if scope.source.is_some() {
+            return Some("References that no item has are looked at without --source alone.".to_owned());
+        }
+        let told = match self.doubled_without_item {
+            0 => return None,
+            1 => "1 reference that no item has happened more than once too".to_owned(),
+            many => format!("{many} references that no item has happened more than once too"),
+        };
+        Some(format!("{told}: `unstuck reconcile` shows what no item accounts for."))
+    }
 }
 
 /// Finds them: by the providers' lists over the window, whatever an item's state; and where an operation has no list, by
 /// asking about each finding.
-pub async fn duplicates(desk: &Desk, scope: &Scope) -> Doubles {
-    let mut reconciled = reconcile(desk, scope).await;
+pub async fn duplicates(desk: &Desk, scope: &Scope, told: Told<'_>) -> Doubles {
+    let reconciled = reconcile(desk, scope, told).await;
     let mut doubled: Vec<Answered> = reconciled
         .items
         .iter()
         .filter(|(_, checked)| checked.verdict() == Verdict::Duplicated)
         .map(|(found, checked)| (Arc::clone(found), Arc::clone(checked)))
         .collect();
-    let alone = ask_alone(desk, scope, &mut reconciled).await;
-    let asked_alone = alone.len();
-    doubled.extend(alone.into_iter().filter(|(_, checked)| checked.verdict() == Verdict::Duplicated));
+    let alone = ask_alone(desk, scope, &reconciled, told).await;
+    doubled.extend(alone.iter().filter(|(_, checked)| checked.verdict() == Verdict::Duplicated).cloned());
     let mut groups: BTreeMap<(String, Arc<str>), Vec<Answered>> = BTreeMap::new();
     for (found, checked) in doubled {
         let Ok(reference) = found.reference.clone() else { continue };
@@ -46,9 +108,10 @@ pub async fn duplicates(desk: &Desk, scope: &Scope) -> Doubles {
         let operation = check.map(ToString::to_string).unwrap_or_default();
         groups.entry((operation, reference)).or_default().push((found, checked));
     }
+    told(Step::Stories(groups.len()));
     let stories = tell(desk, groups.into_values().collect()).await;
     let doubled_without_item = doubled_without_item(&reconciled);
-    Doubles { stories, reconciled, doubled_without_item, asked_alone }
+    Doubles { stories, reconciled, doubled_without_item, alone }
 }
 
 fn doubled_without_item(reconciled: &Reconciled) -> usize {
@@ -63,7 +126,7 @@ fn doubled_without_item(reconciled: &Reconciled) -> usize {
 }
 
 /// Findings whose operation could not be listed, asked about one by one.
-async fn ask_alone(desk: &Desk, scope: &Scope, reconciled: &mut Reconciled) -> Vec<Answered> {
+async fn ask_alone(desk: &Desk, scope: &Scope, reconciled: &Reconciled, told: Told<'_>) -> Vec<Answered> {
     let not_listed: Vec<_> = reconciled.not_listed.iter().map(|(name, ..)| name.clone()).collect();
     if not_listed.is_empty() {
         return Vec::new();
@@ -78,7 +141,11 @@ async fn ask_alone(desk: &Desk, scope: &Scope, reconciled: &mut Reconciled) -> V
                 check.is_some_and(|name| not_listed.contains(name))
             });
             let planned = plan_all(desk, of_these.map(Arc::new), Wish::ByItem);
-            asked.extend(answers(desk, planned).collect::<Vec<_>>().await);
+            let mut answers = answers(desk, planned);
+            while let Some(answered) = answers.next().await {
+                asked.push(answered);
+                told(Step::Alone(asked.len()));
+            }
         }
     }
     asked

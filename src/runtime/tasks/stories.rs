@@ -1,0 +1,77 @@
+//! Stories and matchings: dropped when nobody waits for them any more; what was asked until the end of one is put on record.
+
+use super::Outlet;
+use crate::console::message::{MatchMessage, MatchTold, Message, StoryMessage};
+use crate::console::model::matching::Matching;
+use crate::ports::record::RecordFault;
+use crate::workflow::Desk;
+use crate::workflow::check::record_checks;
+use crate::workflow::reconcile::words::Step;
+use crate::workflow::reconcile::{Scope, reconcile};
+use crate::workflow::story::{Story, duplicates, story};
+use crate::workflow::sweep::{Answered, recorded};
+use futures_util::{StreamExt, stream};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Tells everything that is known of an item.
+pub(super) async fn tell(
+    outlet: Outlet,
+    run: u64,
+    (source, key): (Arc<str>, Arc<str>),
+    asks_anew: bool,
+    cancel: CancellationToken,
+) {
+    let telling = story(&outlet.desk, &source, &key, asks_anew);
+    let Some(told) = cancel.run_until_cancelled(telling).await else { return };
+    let record_fault = match &told {
+        Ok(Some(told)) => record(&outlet.desk, told).await.err(),
+        Ok(None) | Err(_) => None,
+    };
+    let story = told.map(|told| told.map(Arc::new));
+    outlet.send(Message::Story(StoryMessage { run, story, record_fault })).await;
+}
+
+/// A check is on record, wherever it was made.
+async fn record(desk: &Desk, told: &Story) -> Result<(), RecordFault> {
+    let (Some(member), Some(checked)) = (told.members.first(), &told.checked) else { return Ok(()) };
+    record_checks(desk, &[(&member.found, checked)]).await.map(drop)
+}
+
+/// Matches what the providers did with what the jobs say.
+pub(super) async fn match_both(
+    outlet: Outlet,
+    which: Matching,
+    run: u64,
+    scope: Scope,
+    cancel: CancellationToken,
+) {
+    let message = |told| Message::Match(MatchMessage { which, run, told });
+    // A step that finds no room is one that the next one makes old.
+    let step = |step: Step| drop(outlet.messages.try_send(message(MatchTold::Step(step))));
+    let told = match which {
+        Matching::Duplicates => {
+            let finding = duplicates(&outlet.desk, &scope, &step);
+            let Some(found) = cancel.run_until_cancelled(finding).await else { return };
+            let record_fault = record_all(&outlet.desk, found.checks()).await;
+            MatchTold::Doubles(Arc::new(found), record_fault)
+        }
+        Matching::Reconcile => {
+            let matching = reconcile(&outlet.desk, &scope, &step);
+            let Some(matched) = cancel.run_until_cancelled(matching).await else { return };
+            let record_fault = record_all(&outlet.desk, matched.items.clone()).await;
+            MatchTold::Both(Arc::new(matched), record_fault)
+        }
+    };
+    outlet.send(message(told)).await;
+}
+
+/// Puts answers on record; tells the first fault.
+async fn record_all(desk: &Desk, answered: Vec<Answered>) -> Option<RecordFault> {
+    let mut batches = recorded(desk, stream::iter(answered));
+    let mut first_fault = None;
+    while let Some(batch) = batches.next().await {
+        first_fault = first_fault.or(batch.outcome.err());
+    }
+    first_fault
+}
