@@ -36,6 +36,15 @@ fn what_could_not_be_reached_is_3_whoever_asked() {
     assert_eq!(incident.status_of("inv-1").as_deref(), Some("failed"));
 }
 
+/// Where no item lies in the window there may still be effects in it.
+#[test]
+fn a_list_that_nobody_read_is_told_where_there_are_no_items_too() {
+    let ran = without_a_provider().run("reconcile --since 1s --json");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{}", ran.err);
+    assert!(ran.err.contains("was not listed, so what no item accounts for was not seen"), "{}", ran.err);
+    assert!(ran.err.contains("nothing was matched"), "{}", ran.err);
+}
+
 #[test]
 fn a_secret_that_is_missing_is_2_whoever_asked() {
     let incident = Incident::new();
