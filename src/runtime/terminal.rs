@@ -55,6 +55,11 @@ impl Drop for TerminalGuard {
     }
 }
 
+/// What a terminal is told before a frame ([`crossterm::terminal::BeginSynchronizedUpdate`]).
+const BEGIN_FRAME: &[u8] = b"\x1b[?2026h";
+/// What a terminal is told after a frame ([`crossterm::terminal::EndSynchronizedUpdate`]).
+const END_FRAME: &[u8] = b"\x1b[?2026l";
+
 /// What frames are written to. Once the terminal was given back nothing more gets there: a thread that panics gives it back
 /// while another one draws, and the rest of that frame would hide the cursor and lie over what the panic says.
 #[derive(Debug)]
@@ -62,6 +67,8 @@ pub struct FrameOutput {
     output: Output,
     /// What is written at the next flush: a frame arrives in few pieces.
     bytes: Vec<u8>,
+    /// What was written last.
+    latest: Vec<u8>,
 }
 
 impl FrameOutput {
@@ -70,7 +77,7 @@ impl FrameOutput {
     /// # Errors
     /// The standard output is closed.
     pub fn open() -> io::Result<Self> {
-        Ok(Self { output: open_output()?, bytes: Vec::new() })
+        Ok(Self { output: open_output()?, bytes: Vec::new(), latest: Vec::new() })
     }
 }
 
@@ -80,14 +87,28 @@ impl Write for FrameOutput {
         Ok(bytes.len())
     }
 
+    /// Writes what there is, a frame in one piece.
+    ///
+    /// A frame is what differs from the one before, so two that are equal differ in nothing: the second is not written, and
+    /// a console on which nothing moves is silent.
     fn flush(&mut self) -> io::Result<()> {
+        let is_frame = self.bytes.starts_with(BEGIN_FRAME);
+        if is_frame && !self.bytes.ends_with(END_FRAME) {
+            return Ok(());
+        }
         let bytes = std::mem::take(&mut self.bytes);
         let _writing = lock_writing();
         if !IS_ENTERED.load(Ordering::SeqCst) {
+            self.latest.clear();
+            return Ok(());
+        }
+        if is_frame && bytes == self.latest {
             return Ok(());
         }
         self.output.write_all(&bytes)?;
-        self.output.flush()
+        self.output.flush()?;
+        self.latest = bytes;
+        Ok(())
     }
 }
 

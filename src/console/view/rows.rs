@@ -6,7 +6,7 @@ use crate::console::model::sort::{Column, Sort};
 use crate::console::shown::{beginning, item_key, pad};
 use crate::console::theme::Theme;
 use crate::console::words;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -175,7 +175,11 @@ fn text_of(model: &Model, row: &Row, fact: Fact, width: usize) -> String {
 }
 
 /// How old a finding is by now, by its source's clock; `None` where no time tells.
+///
+/// All ages move on together, once a minute; those of less than a minute, with each second.
 pub fn age_now(row: &Row, now: DateTime<Utc>) -> Option<TimeDelta> {
-    let since = row.found.finding.since?;
-    Some((now + row.found.clock_gap - since).max(TimeDelta::zero()))
+    let since = row.found.finding.since? - row.found.clock_gap;
+    let by_minute = now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now) - since;
+    let age = if by_minute < TimeDelta::minutes(1) { now - since } else { by_minute };
+    Some(age.max(TimeDelta::zero()))
 }

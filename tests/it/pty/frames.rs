@@ -2,6 +2,7 @@
 
 use super::terminal::{BEGIN_FRAME, CLEAR, END_FRAME, Start, Terminal};
 use regex::Regex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The most bytes of a frame in which one cell changed.
 const SMALL_FRAME_BYTES_MAX: usize = 200;
@@ -84,6 +85,29 @@ fn an_idle_console_writes_a_few_bytes_a_second() {
     let bytes = terminal.written_len() - before;
     // The clock of the screen and that of the ticks may be a tick apart.
     assert!(bytes < 3 * SMALL_FRAME_BYTES_MAX, "{bytes} bytes in two seconds");
+    terminal.press("q");
+    terminal.is_over(0);
+}
+
+/// Ages move on together, once a minute, but for those of less than a minute: between two minutes nothing at all is written.
+#[test]
+fn a_console_on_which_nothing_moves_writes_nothing() {
+    let mut terminal = Terminal::demo((200, 50));
+    terminal.shows("38 findings");
+    // One receipt of the demo is some seconds old.
+    terminal.press("/invoice:\r");
+    terminal.until("the invoices alone", |screen| !screen.contents().contains("receipt:"));
+    let minute = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 60;
+    let written = |terminal: &Terminal| {
+        // The frame after the last change says that nothing differs any more.
+        std::thread::sleep(Duration::from_secs(2));
+        let (before, began) = (terminal.written_len(), minute());
+        std::thread::sleep(Duration::from_secs(4));
+        (began == minute()).then(|| terminal.written_len() - before)
+    };
+    // A minute that goes by meanwhile moves the ages.
+    let bytes = written(&terminal).or_else(|| written(&terminal));
+    assert_eq!(bytes, Some(0));
     terminal.press("q");
     terminal.is_over(0);
 }
