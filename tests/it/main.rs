@@ -43,6 +43,8 @@ mod servers;
 #[cfg(unix)]
 mod standins;
 #[cfg(unix)]
+mod stories;
+#[cfg(unix)]
 mod surroundings;
 mod systems;
 mod timeline;

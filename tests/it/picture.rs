@@ -3,9 +3,9 @@
 //! `UNSTUCK_MAKE_PICTURES=1 cargo test --test it picture` makes them anew. Without the variable the same screens are
 //! drawn, and only the names of their regions compared: ages, ports and folders differ from run to run.
 
-mod svg;
+pub mod svg;
 
-use crate::pty::incident::{find, give_reason};
+use crate::pty::steps::{find, give_reason};
 use crate::pty::terminal::{Start, Terminal};
 use std::path::Path;
 
@@ -57,7 +57,7 @@ impl Picture {
         let screen = terminal.screen();
         let contents = screen.contents();
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(self.file);
-        if std::env::var_os("UNSTUCK_MAKE_PICTURES").is_some() {
+        if are_made() {
             std::fs::write(&path, svg::draw(&screen, self.title)).unwrap();
         }
         let shown = svg::text_of(&std::fs::read_to_string(&path).unwrap());
@@ -70,6 +70,11 @@ impl Picture {
             );
         }
     }
+}
+
+/// Whether pictures are made anew.
+pub fn are_made() -> bool {
+    std::env::var_os("UNSTUCK_MAKE_PICTURES").is_some()
 }
 
 fn console() -> Terminal {

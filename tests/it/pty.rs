@@ -4,6 +4,7 @@
 
 mod ends;
 mod frames;
-pub mod incident;
+mod incident;
 mod keys;
+pub mod steps;
 pub mod terminal;

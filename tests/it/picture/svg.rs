@@ -1,5 +1,9 @@
 //! A screen as a picture: text that can be selected, in a window, without fonts of its own.
 
+mod moving;
+
+pub use moving::{Frame, animate, frames_of};
+
 use std::fmt::Write;
 
 /// The size of a cell, of the space around the text, and of the title bar, in pixels.
@@ -19,20 +23,29 @@ const DIM_OPACITY: f32 = 0.6;
 
 /// Draws a screen.
 pub fn draw(screen: &vt100::Screen, title: &str) -> String {
-    let (rows, columns) = (screen.size().0.get(), screen.size().1.get());
-    let width = f32::from(columns) * CELL_WIDTH + 2.0 * PADDING;
-    let height = f32::from(rows) * CELL_HEIGHT + BAR_HEIGHT + 2.0 * PADDING;
-    let mut svg = frame(width, height, title);
+    let rows = screen.size().0.get();
+    let mut svg = frame(screen, 0.0, title);
     for row in 0..rows {
-        for run in runs(screen, row, columns) {
-            run.draw(&mut svg, row);
-        }
+        svg.push_str(&line(screen, row, row));
     }
     svg.push_str("</g>\n</svg>\n");
     svg
 }
 
-fn frame(width: f32, height: f32, title: &str) -> String {
+/// A row of a screen, drawn where another one stands.
+fn line(screen: &vt100::Screen, row: u16, at: u16) -> String {
+    let mut svg = String::new();
+    for run in runs(screen, row, screen.size().1.get()) {
+        run.draw(&mut svg, at);
+    }
+    svg
+}
+
+/// The window around a screen, with some room below it.
+fn frame(screen: &vt100::Screen, below: f32, title: &str) -> String {
+    let (rows, columns) = (screen.size().0.get(), screen.size().1.get());
+    let width = f32::from(columns) * CELL_WIDTH + 2.0 * PADDING;
+    let height = f32::from(rows) * CELL_HEIGHT + BAR_HEIGHT + 2.0 * PADDING + below;
     let (right, bottom) = (width - 1.0, height - 1.0);
     let title = escaped(title);
     let mut svg = format!(

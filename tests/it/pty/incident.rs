@@ -1,45 +1,8 @@
 //! A whole incident at three sizes: look, filter, check, decide thrice, read the record, leave.
 
+use super::steps::{clear_filter, close_outcome, find, give_reason};
 use super::terminal::{Size, Terminal};
 use rstest::rstest;
-
-/// Narrows the list down to one item, which gets the cursor.
-pub fn find(terminal: &mut Terminal, key: &str) {
-    terminal.press("/");
-    terminal.shows("Filter: ");
-    terminal.press(key);
-    terminal.shows(&format!("Filter: {key}"));
-    terminal.shows("1 shown");
-    terminal.press("\r");
-    terminal.hides("Filter: ");
-    terminal.until(key, |screen| {
-        screen.contents().lines().any(|line| line.starts_with('>') && line.contains(key))
-    });
-}
-
-/// Clears the filter; then the whole list is back.
-fn clear_filter(terminal: &mut Terminal, total: usize) {
-    terminal.press("\x1b");
-    terminal.shows(&format!("-- Findings  {total}, "));
-}
-
-/// Opens a dialog, gives a reason and goes to the button, once the provider was asked.
-pub fn give_reason(terminal: &mut Terminal, key: &str, button: &str, reason: &str) {
-    terminal.press(key);
-    terminal.shows(&format!("{button} ("));
-    terminal.shows("Reason [");
-    terminal.press(reason);
-    terminal.press("\t");
-    terminal.shows("y confirms");
-}
-
-/// Reads the outcome and goes back to the whole list.
-fn close_outcome(terminal: &mut Terminal, applied: &str, total: usize) {
-    terminal.shows("APPLIED");
-    terminal.shows(applied);
-    terminal.escape("APPLIED");
-    clear_filter(terminal, total);
-}
 
 #[rstest]
 #[case::usual((80, 24))]
