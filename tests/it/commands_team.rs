@@ -8,15 +8,15 @@ use serde_json::json;
 use tokio_postgres::NoTls;
 
 /// An incident of two whose audit is in a schema of its own, with two roles that may look and add.
-struct Team {
-    incident: Incident,
+pub struct Team {
+    pub incident: Incident,
     server: String,
     name: String,
 }
 
 impl Team {
     /// `None`, and said so, where the environment names no server.
-    fn new() -> Option<Self> {
+    pub fn new() -> Option<Self> {
         let named = std::env::var_os("UNSTUCK_TEST_POSTGRES").and_then(|url| url.into_string().ok());
         let Some(server) = named else {
             skip("UNSTUCK_TEST_POSTGRES is not set");
@@ -55,7 +55,7 @@ impl Team {
     }
 
     /// Runs the program as somebody with a login of their own; `~` stands for a space within a reason.
-    fn run(&self, who: &str, arguments: &str) -> Ran {
+    pub fn run(&self, who: &str, arguments: &str) -> Ran {
         self.run_as(who, who, arguments)
     }
 
@@ -72,7 +72,7 @@ impl Team {
     }
 
     /// The audit is made by whoever owns the server, for both.
-    fn make(&self) {
+    pub fn make(&self) {
         let grants = ["ana", "ben"].map(|who| format!("--grant {who}_{}", self.name)).join(" ");
         let ran = self.run("", &format!("audit init {grants}"));
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);

@@ -1,5 +1,5 @@
-//! A provider on loopback that knows one effect of each reference with `charged` in it and of no other, and that takes
-//! escalations.
+//! A provider on loopback that knows one effect of each reference with `charged` in it, two of each with `twice` and none of
+//! others, and that takes escalations.
 
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -45,7 +45,12 @@ impl Ledger {
 
     /// The keys of the escalations that arrived, each as often as it arrived.
     pub fn notices(&self) -> Vec<String> {
-        self.notices.0.lock().unwrap().clone()
+        self.notices.0.lock().unwrap().iter().map(|(key, _)| key.clone()).collect()
+    }
+
+    /// What the escalations that arrived say.
+    pub fn told(&self) -> Vec<String> {
+        self.notices.0.lock().unwrap().iter().map(|(_, body)| body.clone()).collect()
     }
 }
 
@@ -63,19 +68,27 @@ impl Respond for Book {
             "created": 1_800_000_000,
         });
         effect[&*name] = json!(reference);
-        let data = if reference.contains("charged") { vec![effect] } else { Vec::new() };
+        let mut again = effect.clone();
+        again["id"] = json!(format!("ch_{reference}_again"));
+        again["created"] = json!(1_800_000_034);
+        let data = match &*reference {
+            twice if twice.contains("twice") => vec![effect, again],
+            once if once.contains("charged") => vec![effect],
+            _ => Vec::new(),
+        };
         ResponseTemplate::new(200).set_body_json(json!({ "object": "list", "data": data, "has_more": false }))
     }
 }
 
-/// Takes escalations and remembers their keys.
+/// Takes escalations and remembers their keys and what they say.
 #[derive(Clone, Default)]
-struct Notices(Arc<Mutex<Vec<String>>>);
+struct Notices(Arc<Mutex<Vec<(String, String)>>>);
 
 impl Respond for Notices {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let key = request.headers.get("Idempotency-Key").unwrap().to_str().unwrap().to_owned();
-        self.0.lock().unwrap().push(key);
+        let body = String::from_utf8(request.body.clone()).unwrap();
+        self.0.lock().unwrap().push((key, body));
         ResponseTemplate::new(202)
     }
 }

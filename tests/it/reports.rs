@@ -127,18 +127,23 @@ impl Settled {
 
     /// What a question to the audit answers, one row after the other.
     fn ask(&self, sql: &str) -> Vec<Vec<String>> {
-        let audit = Connection::open(self.world.path("audit.db")).unwrap();
-        let mut statement = audit.prepare(sql).unwrap();
-        let columns = statement.column_count();
-        let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<String>> {
-            (0..columns).map(|at| row.get::<_, rusqlite::types::Value>(at).map(shown)).collect()
-        };
-        statement.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap()
+        ask(&self.world, sql)
     }
+}
 
-    fn count(&self, sql: &str) -> u64 {
-        self.ask(sql)[0][0].parse().unwrap()
-    }
+/// What a question to a folder's audit answers, one row after the other.
+fn ask(world: &World, sql: &str) -> Vec<Vec<String>> {
+    let audit = Connection::open(world.path("audit.db")).unwrap();
+    let mut statement = audit.prepare(sql).unwrap();
+    let columns = statement.column_count();
+    let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<String>> {
+        (0..columns).map(|at| row.get::<_, rusqlite::types::Value>(at).map(shown)).collect()
+    };
+    statement.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+fn count(world: &World, sql: &str) -> u64 {
+    ask(world, sql)[0][0].parse().unwrap()
 }
 
 fn shown(value: rusqlite::types::Value) -> String {
@@ -161,13 +166,14 @@ const LASTS: &str = "WITH answers AS (
    WHERE event = 'checked' OR json_extract(body, '$.check.verdict') IS NOT NULL),
   lasts AS (SELECT * FROM answers WHERE seq IN (SELECT max(seq) FROM answers GROUP BY source, key))";
 
-fn recounted(settled: &Settled) -> BTreeMap<&'static str, u64> {
+/// The numbers of a report, counted from a folder's audit.
+pub fn recounted(world: &World) -> BTreeMap<&'static str, u64> {
     let of_event =
-        |event: &str| settled.count(&format!("SELECT count(*) FROM entries WHERE event = '{event}'"));
+        |event: &str| count(world, &format!("SELECT count(*) FROM entries WHERE event = '{event}'"));
     let ended =
-        |event: &str| settled.count(&format!("{ENDS} SELECT count(*) FROM ends WHERE event = '{event}'"));
+        |event: &str| count(world, &format!("{ENDS} SELECT count(*) FROM ends WHERE event = '{event}'"));
     BTreeMap::from([
-        ("decisions", settled.count("SELECT count(DISTINCT decision) FROM entries WHERE decision <> ''")),
+        ("decisions", count(world, "SELECT count(DISTINCT decision) FROM entries WHERE decision <> ''")),
         ("applied", ended("applied")),
         ("refused", ended("refused")),
         ("failed", ended("failed")),
@@ -175,19 +181,19 @@ fn recounted(settled: &Settled) -> BTreeMap<&'static str, u64> {
         ("waiting", ended("proposed")),
         ("withdrawn", ended("withdrawn")),
         ("lapsed", ended("lapsed")),
-        ("by_two", settled.count("SELECT count(*) FROM entries WHERE event = 'intended' AND json_extract(body, '$.approval') IS NOT NULL")),
+        ("by_two", count(world, "SELECT count(*) FROM entries WHERE event = 'intended' AND json_extract(body, '$.approval') IS NOT NULL")),
         (
             "insisted",
-            settled.count("SELECT count(DISTINCT decision) FROM entries WHERE decision <> '' AND json_extract(body, '$.insisted') = 1"),
+            count(world, "SELECT count(DISTINCT decision) FROM entries WHERE decision <> '' AND json_extract(body, '$.insisted') = 1"),
         ),
-        ("items", settled.count(&format!("{LASTS} SELECT count(*) FROM lasts"))),
+        ("items", count(world, &format!("{LASTS} SELECT count(*) FROM lasts"))),
         ("checks", of_event("checked")),
         ("lists", of_event("listed")),
         ("dry_runs", of_event("dry_run")),
         ("unmasked", of_event("unmasked")),
         (
             "open_items",
-            settled.count(&format!(
+            count(world, &format!(
                 "{LASTS} SELECT count(*) FROM lasts WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.event = 'applied'
                    AND e.source = lasts.source AND e.key = lasts.key AND e.seq > lasts.seq)"
             )),
@@ -208,7 +214,7 @@ fn recounted_money(settled: &Settled) -> BTreeMap<String, String> {
 }
 
 /// The numbers that a page marks as such.
-fn marked(page: &str) -> BTreeMap<String, u64> {
+pub fn marked(page: &str) -> BTreeMap<String, u64> {
     let marked = page.split("<data data-n=\"").skip(1).map(|rest| {
         let (name, rest) = rest.split_once("\">").unwrap();
         (name.to_owned(), rest.split_once("</data>").unwrap().0.parse().unwrap())
@@ -232,7 +238,7 @@ fn table(page: &str, head: &str) -> Vec<Vec<String>> {
 #[test]
 fn every_number_of_a_report_is_in_the_audit() {
     let settled = Settled::new();
-    let expected = recounted(&settled);
+    let expected = recounted(&settled.world);
     assert_eq!(expected["decisions"], 500);
     assert_eq!((expected["refused"], expected["insisted"], expected["open_items"]), (3, 1, 1));
 
@@ -243,7 +249,7 @@ fn every_number_of_a_report_is_in_the_audit() {
     let in_window = "event NOT IN ('closed')";
     assert_eq!(
         told.remove("entries"),
-        Some(settled.count(&format!("SELECT count(*) FROM entries WHERE {in_window}")))
+        Some(count(&settled.world, &format!("SELECT count(*) FROM entries WHERE {in_window}")))
     );
     let findings = settled.run(&["list", "--json"]).json().len() as u64;
     assert_eq!(

@@ -3,8 +3,13 @@
 //! Each is a recording too, which the README shows: `UNSTUCK_MAKE_PICTURES=1 cargo test --test it stories` makes them anew.
 //! Without the variable the recording that is there is compared: a frame for each step, in each what was to be seen.
 
+mod bulk;
+mod desk;
+mod duplicates;
+mod handover;
 mod reel;
 mod triage;
+mod two_operators;
 
 use crate::picture::svg;
 

@@ -58,10 +58,44 @@ fn triage_to_the_last_finding() {
     terminal.shows("3 escalated.");
     terminal.escape(": outcome");
     terminal.press("\x1b");
-    println!("{}", terminal.contents());
-    terminal.press("\x03");
+    let left = ["4 findings", "escalated", "- not found", "wait"];
+    reel.keep(&terminal, "Left: what was handed on, and one that is too young to tell", &left);
+
+    let folder = terminal.demo_folders().remove(0);
+    each_has_one_decision(&folder.join("audit.db").display().to_string());
+
+    terminal.press("A");
+    terminal.shows("entries, newest first");
+    reel.keep(
+        &terminal,
+        "A: who did what and why, in a chain that shows any change",
+        &["escalate", "applied", "ana"],
+    );
+    terminal.press("q");
     terminal.is_over(0);
     reel.end();
-    let _: BTreeMap<String, World> = BTreeMap::new();
-    assert_eq!(1, 2);
+}
+
+/// Counts again by the record: one decision an item, intended and then applied, and none for what must wait.
+fn each_has_one_decision(audit: &str) {
+    let listed = World::new().run_all(&["audit", "list", "--limit", "1000", "--json", "--audit-file", audit]);
+    assert_eq!((listed.code, listed.err.as_str()), (Some(0), ""));
+    let mut by_item: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    for entry in listed.json().iter().rev() {
+        let text = |field: &str| entry[field].as_str().unwrap_or_default().to_owned();
+        let decisions = by_item.entry(text("key")).or_default();
+        if !text("decision").is_empty() {
+            decisions.entry(text("decision")).or_default().push(text("event"));
+        }
+    }
+    // A list that was read is on record too, under its own name.
+    by_item.retain(|key, _| key.ends_with(":2026-05"));
+    assert_eq!(by_item.len(), 38);
+    let undecided: Vec<&String> =
+        by_item.iter().filter(|(_, all)| all.is_empty()).map(|(key, _)| key).collect();
+    assert_eq!(undecided, ["receipt:0:2026-05"]);
+    for (key, decisions) in by_item.iter().filter(|(_, all)| !all.is_empty()) {
+        let events: Vec<&Vec<String>> = decisions.values().collect();
+        assert_eq!(events, [&["intended", "applied"]], "{key}");
+    }
 }
