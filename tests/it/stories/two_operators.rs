@@ -36,8 +36,8 @@ fn what_ana_proposes_ben_approves_in_his_own_console() {
     ben.shows("Reason [");
     ben.press("I looked too");
     ben.press("\t");
-    ben.shows("y confirms");
-    reel.keep(&ben, "The row was read and the provider asked anew", &["I looked too", "y confirms"]);
+    ben.shows("y approves");
+    reel.keep(&ben, "The row was read and the provider asked anew", &["I looked too", "y approves"]);
     ben.press("y");
     ben.shows("Type  inv-2");
     ben.press("inv-2\r");
