@@ -39,7 +39,7 @@ fn a_plan_is_frozen_and_rows_that_change_meanwhile_are_refused() {
     terminal.shows("3 of 5, filter: charged");
     reel.keep(
         &terminal,
-        "The two stay selected, with their new state; the newcomer is not",
+        "The two stay selected, to be asked about anew; the newcomer is not",
         &["charged-7", "2 selected"],
     );
     let marked: Vec<String> = terminal

@@ -49,7 +49,7 @@ fn a_shift_is_handed_over_with_a_report() {
     reel.keep_command(command, &text, "The report for whoever comes next", &["card outage", "## In short"]);
     let (_, decisions) = text.split_once("## Decisions").unwrap();
     let rest = format!("…\n## Decisions{decisions}");
-    reel.keep_command(command, &rest, "Each decision with its evidence, and what is open", &["charged-1"]);
+    reel.keep_command(command, &rest, "Each decision with its reason and its evidence", &["charged-1"]);
     reel.end();
 
     let expected = recounted(&desk.world);

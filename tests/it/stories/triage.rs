@@ -20,7 +20,7 @@ fn triage_to_the_last_finding() {
     reel.keep(&terminal, "C: the providers are asked about all of them", &["# duplicated", "+ happened"]);
 
     pick(&mut terminal, "mark done");
-    reel.keep(&terminal, "t: how many of what; h filters by what happened once", &["[x] mark done", "24"]);
+    reel.keep(&terminal, "t: how many of what; h filters by what happened once", &["h [x] mark done", "24"]);
     terminal.escape("+ Triage");
     plan_all(&mut terminal, "d", "one effect each at the provider");
     reel.keep(
