@@ -18,7 +18,9 @@ impl Desk {
         world.database("jobs.db", TABLES);
         world.write("config.toml", format!("{first}\n{}", ledger.configuration()));
         let desk = Self { world, ledger };
-        keys.iter().for_each(|key| desk.sql(&failed(key)));
+        for key in keys {
+            desk.sql(&failed(key));
+        }
         desk
     }
 
