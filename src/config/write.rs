@@ -287,3 +287,6 @@ const TAIL: &str = "
 # base_url = \"https://ledger.example.com\"
 # secret_env = \"UNSTUCK_LEDGER_TOKEN\"
 ";
+
+#[cfg(test)]
+mod tests;
