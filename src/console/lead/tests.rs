@@ -377,6 +377,29 @@ fn leaving_writes_nothing(#[case] keys: &str, #[case] leaving: &str) {
     assert_eq!(run.press(leaving), [LeadTask::End(Ended::Left)]);
 }
 
+#[rstest]
+#[case::whole("postgres://ana:s3cr3t@db/app")]
+#[case::without_its_beginning("ana:s3cr3t@db/app")]
+fn a_password_in_a_list_is_hidden(#[case] address: &str) {
+    let mut run = Run::new(80, 24);
+    run.press("Tab Tab");
+    run.enter(address);
+    run.press("Enter");
+    assert!(run.screen().contains("••••@db/app") && !run.screen().contains("s3cr3t"), "{}", run.screen());
+}
+
+/// The choice is in sight where only a line or two of the list are.
+#[test]
+fn a_choice_far_down_is_seen_on_a_small_screen() {
+    let mut run = Run::new(40, 10);
+    run.at_questions();
+    for _ in 0..5 {
+        run.press("Down");
+        let chosen = run.lead.chosen(&run.lead.kinds[0]).unwrap().check.clone();
+        assert!(run.screen().contains(&format!("> {chosen}")), "{}", run.screen());
+    }
+}
+
 /// In a field a letter is a letter.
 #[test]
 fn a_letter_in_a_field_is_text() {

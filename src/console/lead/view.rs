@@ -8,6 +8,7 @@ use crate::console::view::Scrolled;
 use crate::console::view::dialog::{FootLine, text_box};
 use crate::console::view::lines::{Lines, draw_scrolled, joined, title};
 use crate::console::words;
+use crate::domain::mask::MASK;
 use crate::domain::policy::Risk;
 use crate::domain::text::clean_cut;
 use ratatui::Frame;
@@ -27,14 +28,17 @@ const TABLES_TOLD_MAX: usize = 12;
 /// The lines of a step, and which of them has the keys.
 struct Body {
     lines: Lines,
+    /// The line to keep in sight.
     focus: Option<usize>,
-    cursor: Option<u16>,
+    /// The line and column of the text cursor.
+    cursor: Option<(usize, u16)>,
 }
 
 impl Body {
     fn push_box(&mut self, foot: FootLine) {
         if foot.is_active {
-            (self.focus, self.cursor) = (Some(self.lines.len()), foot.cursor);
+            let line = self.lines.len();
+            (self.focus, self.cursor) = (Some(line), foot.cursor.map(|column| (line, column)));
         }
         self.lines.push(foot.line);
     }
@@ -115,10 +119,10 @@ fn draw_body(lead: &Lead, state: &mut LeadView, frame: &mut Frame<'_>, area: Rec
         Some(focus) => u16::try_from(focus.saturating_sub(usize::from(area.height) / 2)).unwrap_or(u16::MAX),
     };
     *state = draw_scrolled(lead.theme, lines, scroll, frame, area);
-    if let (Some(focus), Some(cursor)) = (body.focus, body.cursor) {
-        let row = u16::try_from(focus).unwrap_or(u16::MAX).saturating_sub(scroll.min(state.scroll_max));
-        let column = cursor.min(area.width.saturating_sub(1));
-        if row < state.area.height {
+    if let Some((line, column)) = body.cursor {
+        let row = u16::try_from(line).unwrap_or(u16::MAX).checked_sub(scroll.min(state.scroll_max));
+        let column = column.min(area.width.saturating_sub(1));
+        if let Some(row) = row.filter(|row| *row < state.area.height) {
             frame.set_cursor_position(Position { x: area.x + column, y: state.area.y + row });
         }
     }
@@ -155,10 +159,20 @@ fn where_lines(lead: &Lead, body: &mut Body, width: u16) {
     body.lines.heading("Addresses: a path, sqlite://, postgres://, mysql://");
     for (at, address) in lead.added.iter().enumerate() {
         // A password in it is hidden.
-        let (one, has_keys) = row(lead.setup.files.len() + at, format!("[x] {}", line(address)));
+        let (one, has_keys) = row(lead.setup.files.len() + at, format!("[x] {}", shown_address(address)));
         body.push_row(one, has_keys);
     }
     body.push_box(text_box(theme, "", &lead.address, lead.is_on_address(), width));
+}
+
+/// An address without its password, also where its beginning is missing.
+fn shown_address(address: &str) -> String {
+    match address.rsplit_once('@') {
+        Some((before, rest)) if !before.contains("://") && before.contains(':') => {
+            format!("{MASK}@{}", line(rest))
+        }
+        _ => line(address),
+    }
 }
 
 fn look_lines(lead: &Lead, body: &mut Body) {
@@ -174,7 +188,7 @@ fn look_lines(lead: &Lead, body: &mut Body) {
 
 fn seen_lines(lead: &Lead, seen: &Seen, lines: &mut Lines) {
     let theme = lead.theme;
-    lines.heading(&line(&seen.address));
+    lines.heading(&shown_address(&seen.address));
     let there = match &seen.result {
         Err(told) => {
             lines.point("!", &line(&told.what), theme.alarm());
@@ -324,6 +338,9 @@ fn provider_lines(lead: &Lead, kind: &KindForm, has_keys: bool, width: u16, body
             |offer| format!("{}  {}", clean_cut(&offer.check, 60), line(&offer.title)),
         );
         let is_chosen = at == kind.at;
+        if is_chosen && at > 0 {
+            body.focus = Some(body.lines.len());
+        }
         let (mark, style) = if is_chosen { (">", theme.cursor()) } else { (" ", theme.plain()) };
         body.lines.push(Line::styled(fit(&format!("   {mark} {told}"), usize::from(width)), style));
     }
