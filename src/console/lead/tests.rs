@@ -172,8 +172,10 @@ fn kinds() -> Vec<SeenKind> {
         .to_vec()
 }
 
-/// Each step as it is reached.
-const SCENES: &[(&str, fn(&mut Run))] = &[
+/// A step's name, and how it is reached.
+type Scene = (&'static str, fn(&mut Run));
+
+const SCENES: &[Scene] = &[
     ("where", |run| {
         run.press("Space Tab Tab");
         run.enter("postgres://ana:s3cr3t@db/app");

@@ -217,7 +217,7 @@ fn on_where(lead: &mut Lead, key: KeyCode) -> Vec<LeadTask> {
     match key {
         KeyCode::Down | KeyCode::Tab => lead.row = (lead.row + 1) % rows,
         KeyCode::Up | KeyCode::BackTab => lead.row = (lead.row + rows - 1) % rows,
-        KeyCode::Char(' ') | KeyCode::Char('x') if lead.row < files => {
+        KeyCode::Char(' ' | 'x') if lead.row < files => {
             if let Some(ticked) = lead.ticked.get_mut(lead.row) {
                 *ticked = !*ticked;
             }

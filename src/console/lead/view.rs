@@ -189,29 +189,29 @@ fn look_lines(lead: &Lead, body: &mut Body) {
 fn seen_lines(lead: &Lead, seen: &Seen, lines: &mut Lines) {
     let theme = lead.theme;
     lines.heading(&shown_address(&seen.address));
-    let there = match &seen.result {
+    let found = match &seen.result {
         Err(told) => {
             lines.point("!", &line(&told.what), theme.alarm());
             lines.point(" ", &line(&told.do_next), theme.plain());
             return;
         }
-        Ok(there) => there,
+        Ok(found) => found,
     };
-    for system in &there.systems {
+    for system in &found.systems {
         system_lines(lead, system, lines);
     }
-    if let Some(note) = &there.note {
+    if let Some(note) = &found.note {
         lines.point("!", &line(&note.what), theme.caution());
         lines.point(" ", &line(&note.do_next), theme.plain());
     }
-    if !there.unknown.is_empty() {
+    if !found.unknown.is_empty() {
         let names: Vec<String> =
-            there.unknown.iter().take(TABLES_TOLD_MAX).map(|name| clean_cut(name, 60)).collect();
-        let more = there.unknown.len().saturating_sub(TABLES_TOLD_MAX);
+            found.unknown.iter().take(TABLES_TOLD_MAX).map(|name| clean_cut(name, 60)).collect();
+        let more = found.unknown.len().saturating_sub(TABLES_TOLD_MAX);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let told = format!(
             "{} not known: {}{more}. The file will hold a mapping to fill in for each.",
-            words::count(there.unknown.len(), "table"),
+            words::count(found.unknown.len(), "table"),
             names.join(", ")
         );
         lines.point("?", &told, theme.quiet());
