@@ -2,24 +2,37 @@
 
 use super::arguments::Common;
 use super::failure::{Exit, Failure};
+use super::lead;
 use super::session::{self, AuditUse};
 use crate::adapters::system;
 use crate::config::file::ViewEntry;
 use crate::config::load::Folders;
 use crate::config::{Settings, views};
 use crate::console::{Keymap, SavedView};
-use crate::runtime::event_loop;
+use crate::runtime::event_loop::{self, Seat};
 use crate::workflow::Desk;
 use std::sync::Arc;
 
 /// Opens the console on the configured sources.
 pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
+    if let Some(place) = lead::place_of_first_run(common) {
+        return lead::run(common, &place).await;
+    }
+    open_configured(common, None).await
+}
+
+/// Opens the console on the configured sources, on a terminal that may have been taken over already.
+pub(super) async fn open_configured(common: &Common, seat: Option<Seat>) -> Result<Exit, Failure> {
     let settings = session::settings(common).await?;
     if let Some(fault) = settings.unread.first() {
         return Err(fault.clone().into());
     }
     let options = options(&settings)?;
-    session::at_desk(common, &settings, AuditUse::Write, async |desk| open(desk, options).await).await
+    session::at_desk(common, &settings, AuditUse::Write, async |desk| match seat {
+        Some(seat) => Ok(event_loop::run(seat, Arc::clone(desk), options).await.map(|()| Exit::Fine)?),
+        None => open(desk, options).await,
+    })
+    .await
 }
 
 /// Everything that keeps the console from opening as the configuration says, a sentence each.
@@ -87,6 +100,6 @@ fn entry_of(view: &SavedView) -> ViewEntry {
 
 /// Opens the console on a desk.
 pub(super) async fn open(desk: &Arc<Desk>, options: event_loop::Options) -> Result<Exit, Failure> {
-    event_loop::run(Arc::clone(desk), options).await?;
+    event_loop::run(Seat::take()?, Arc::clone(desk), options).await?;
     Ok(Exit::Fine)
 }

@@ -12,6 +12,7 @@ mod duplicates;
 pub mod failure;
 mod incident;
 mod init;
+mod lead;
 mod list;
 mod presets;
 mod proposals;

@@ -64,10 +64,18 @@ pub fn key_of(audit: &Path) -> Option<PathBuf> {
 /// What is wrong with it, or with a preset it uses.
 pub fn load(path: &Path, audit: PathBuf) -> Result<Settings, ConfigFault> {
     let text = std::fs::read_to_string(path).map_err(|fault| unreadable(path, &fault))?;
+    read(&text, path, audit)
+}
+
+/// Reads the text of a configuration that is, or will be, in a file.
+///
+/// # Errors
+/// What is wrong with it, or with a preset it uses.
+pub fn read(text: &str, path: &Path, audit: PathBuf) -> Result<Settings, ConfigFault> {
     let shown = path.display();
-    let file: ConfigFile = toml::from_str(&text).map_err(|fault| {
+    let file: ConfigFile = toml::from_str(text).map_err(|fault| {
         ConfigFault::new(
-            format!("{shown}: {}", one_line(&fault, &text)),
+            format!("{shown}: {}", one_line(&fault, text)),
             "Mend the file; config.example.toml is a whole one.",
         )
     })?;
@@ -89,7 +97,10 @@ fn unreadable(path: &Path, fault: &std::io::Error) -> ConfigFault {
 }
 
 /// The built-in presets and those of a folder beside the configuration.
-fn read_catalogue(folder: &Path, named: Option<&str>) -> Result<Catalogue, ConfigFault> {
+///
+/// # Errors
+/// A preset that is wrong, or a named folder that cannot be read.
+pub fn read_catalogue(folder: &Path, named: Option<&str>) -> Result<Catalogue, ConfigFault> {
     let presets = folder.join(named.unwrap_or(PRESETS_FOLDER));
     let own = match (std::fs::read_dir(&presets), named) {
         (Ok(entries), _) => read_presets(entries, &presets)?,

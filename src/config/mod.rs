@@ -8,6 +8,7 @@ pub mod kind;
 pub mod load;
 pub mod settings;
 pub mod views;
+pub mod write;
 
 pub use database::Database;
 pub use settings::Settings;

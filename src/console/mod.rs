@@ -8,9 +8,11 @@
 //! - [`model`]: what is known; rules of the dialogs.
 //! - [`mod@update`]: one file a subject; the only code that changes the model.
 //! - [`mod@view`]: one file a region of the screen; changes nothing but [`ViewState`].
+//! - [`lead`]: the first run, from no configuration to a written one.
 //! - [`keymap`], [`words`], [`theme`]: keys, words, signs and colours as data.
 
 pub mod keymap;
+pub mod lead;
 pub mod message;
 pub mod model;
 pub mod sample;

@@ -13,13 +13,14 @@ use crate::runtime::keyboard;
 use crate::runtime::screen::{Screen, Tty};
 use crate::runtime::signals::{self, Signal};
 use crate::runtime::tasks::Tasks;
-use crate::runtime::terminal::{self, TerminalGuard};
+use crate::runtime::terminal::{self, FrameOutput, TerminalGuard};
 use crate::workflow::Desk;
 use chrono::TimeDelta;
 use crossterm::event::Event;
 use futures_util::{Stream, StreamExt};
 use ratatui::Frame;
 use std::io::{self, IsTerminal};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -55,26 +56,47 @@ pub struct Options {
 /// Keeps a view for the next start, or says what went wrong and what to do.
 pub type SaveView = Arc<dyn Fn(&SavedView) -> Result<(), (String, String)> + Send + Sync>;
 
+/// The terminal, taken over once for whatever is shown on it one after the other.
+pub struct Seat {
+    pub(super) signals: Pin<Box<dyn Stream<Item = Signal>>>,
+    pub(super) events: Pin<Box<dyn Stream<Item = io::Result<Event>>>>,
+    pub(super) screen: Tty<FrameOutput>,
+    /// Dropped last: it gives the terminal back.
+    _guard: TerminalGuard,
+}
+
+impl Seat {
+    /// Takes the terminal over.
+    ///
+    /// # Errors
+    /// [`RuntimeFault`], with the terminal as it was before.
+    pub fn take() -> Result<Self, RuntimeFault> {
+        if !is_terminal() {
+            return Err(RuntimeFault::NotATerminal);
+        }
+        let signals = Box::pin(signals::listen().map_err(RuntimeFault::Signals)?);
+        let guard = TerminalGuard::enter().map_err(RuntimeFault::Enter)?;
+        let screen = Tty::open().map_err(RuntimeFault::Enter)?;
+        let events = Box::pin(keyboard::listen().map_err(RuntimeFault::Input)?);
+        Ok(Self { signals, events, screen, _guard: guard })
+    }
+}
+
+/// Whether somebody sits at a terminal.
+pub fn is_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 /// Runs the console on the terminal until the operator quits or the program is asked to end.
 ///
 /// # Errors
 /// [`RuntimeFault`], with the terminal as it was before.
-pub async fn run(desk: Arc<Desk>, options: Options) -> Result<(), RuntimeFault> {
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return Err(RuntimeFault::NotATerminal);
-    }
-    let signals = signals::listen().map_err(RuntimeFault::Signals)?;
-    let guard = TerminalGuard::enter().map_err(RuntimeFault::Enter)?;
-    let mut screen = Tty::open().map_err(RuntimeFault::Enter)?;
+pub async fn run(mut seat: Seat, desk: Arc<Desk>, options: Options) -> Result<(), RuntimeFault> {
     let save_view = options.save_view.clone();
-    let setup = setup_of(&desk, options, screen.size().map_err(RuntimeFault::Enter)?);
+    let setup = setup_of(&desk, options, seat.screen.size().map_err(RuntimeFault::Enter)?);
     let (model, first) = Model::start(setup);
     let console = Whole { model, view: ViewState::default(), save_view };
-    let ended =
-        drive(desk, console, first, &mut screen, keyboard::listen().map_err(RuntimeFault::Input)?, signals)
-            .await;
-    drop(guard);
-    ended
+    drive(desk, console, first, &mut seat.screen, &mut seat.events, &mut seat.signals).await
 }
 
 /// What the loop knows of a console.

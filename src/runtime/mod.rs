@@ -12,11 +12,12 @@ pub mod event_loop;
 pub mod fault;
 pub mod interrupt;
 pub mod keyboard;
+pub mod lead;
 pub mod progress;
 pub mod screen;
 pub mod signals;
 mod tasks;
 pub mod terminal;
 
-pub use event_loop::{Options, run};
+pub use event_loop::{Options, Seat, run};
 pub use fault::RuntimeFault;

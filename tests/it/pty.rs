@@ -3,6 +3,7 @@
 //! These tests wait for what is to be seen, with a deadline, and never for a time.
 
 mod ends;
+mod first_run;
 mod frames;
 mod incident;
 mod keys;

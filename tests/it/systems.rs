@@ -165,6 +165,24 @@ fn each_decision_leaves_the_row_as_its_system_would(
     });
 }
 
+/// What is written of each system that is found by itself reads the same findings, and the doctor has nothing against it.
+#[rstest]
+fn what_is_written_of_a_system_is_read_again(
+    #[values(Engine::Sqlite, Engine::Postgres, Engine::Mysql)] engine: Engine,
+) {
+    look_at(engine, |name, case| {
+        let Some(database) = loaded(case).filter(|_| !case.configured) else { return };
+        let world = World::new();
+        let written = world.run_all(&["init", "--db", &database.url(), "--output", "config.toml"]);
+        assert_eq!(written.code, Some(0), "{name}: {written:?}");
+        let listed = world.run_all(&["list", "--json", "--config", "config.toml"]);
+        let expected: BTreeSet<String> = case.stuck.iter().chain(&case.ambiguous).cloned().collect();
+        assert!(expected.is_subset(&listed.each("key").into_iter().collect()), "{name}: {listed:?}");
+        let doctor = world.run_all(&["doctor", "--config", "config.toml"]);
+        assert_eq!(doctor.code, Some(0), "{name}: {}", doctor.out);
+    });
+}
+
 /// A preset without cases proves nothing.
 #[test]
 fn every_preset_of_a_job_system_has_cases() {

@@ -3,7 +3,7 @@
 mod audit;
 mod check;
 mod decide;
-mod edit;
+pub(in crate::console) mod edit;
 mod keys;
 mod list;
 mod look;

@@ -263,11 +263,9 @@ fn a_stop_without_a_shell_that_could_continue_changes_nothing() {
 #[test]
 fn without_a_terminal_there_is_no_console() {
     // Under the test runner the output is not a terminal, so the console says so and touches nothing.
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let desk = World::with_stuck(&["a"]).desk();
     if io::IsTerminal::is_terminal(&io::stdout()) {
         return;
     }
-    let ended = runtime.block_on(crate::runtime::run(desk, crate::runtime::Options::default()));
-    assert!(matches!(ended, Err(crate::runtime::RuntimeFault::NotATerminal)));
+    let seat = crate::runtime::Seat::take();
+    assert!(matches!(seat, Err(crate::runtime::RuntimeFault::NotATerminal)));
 }

@@ -45,6 +45,8 @@ pub struct Start<'a> {
     pub has_own_temporary: bool,
     /// The terminal's size.
     pub size: Size,
+    /// SQLite files in the folder that it is started in: names, and the SQL that makes them.
+    pub databases: &'a [(&'a str, &'a str)],
 }
 
 impl Default for Start<'_> {
@@ -56,6 +58,7 @@ impl Default for Start<'_> {
             environment: &[],
             has_own_temporary: true,
             size: (80, 24),
+            databases: &[],
         }
     }
 }
@@ -98,6 +101,9 @@ impl Terminal {
     pub fn start(start: &Start<'_>) -> Self {
         let place = tempfile::tempdir().unwrap();
         std::fs::create_dir(place.path().join("tmp")).unwrap();
+        for (name, sql) in start.databases {
+            rusqlite::Connection::open(place.path().join(name)).unwrap().execute_batch(sql).unwrap();
+        }
         let pair = native_pty_system().openpty(pty_size(start.size)).unwrap();
         let shell = pair.slave.spawn_command(command(start, place.path())).unwrap();
         drop(pair.slave);
@@ -204,6 +210,11 @@ impl Terminal {
     /// A file that the shell wrote.
     pub fn file(&self, name: &str) -> String {
         std::fs::read_to_string(self.place.path().join(name)).unwrap()
+    }
+
+    /// Whether there is such a file in the folder.
+    pub fn has_file(&self, name: &str) -> bool {
+        self.place.path().join(name).exists()
     }
 
     /// Waits until the shell has ended, also without a terminal.
