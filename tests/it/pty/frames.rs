@@ -2,7 +2,9 @@
 
 use super::terminal::{BEGIN_FRAME, CLEAR, END_FRAME, Start, Terminal};
 use regex::Regex;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+use unstuck::adapters::system::SystemClock;
+use unstuck::ports::clock::Clock;
 
 /// The most bytes of a frame in which one cell changed.
 const SMALL_FRAME_BYTES_MAX: usize = 200;
@@ -97,7 +99,7 @@ fn a_console_on_which_nothing_moves_writes_nothing() {
     // One receipt of the demo is some seconds old.
     terminal.press("/invoice:\r");
     terminal.until("the invoices alone", |screen| !screen.contents().contains("receipt:"));
-    let minute = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 60;
+    let minute = || SystemClock.now().timestamp() / 60;
     let written = |terminal: &Terminal| {
         // The frame after the last change says that nothing differs any more.
         std::thread::sleep(Duration::from_secs(2));
