@@ -164,9 +164,8 @@ async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> Touched {
             }
         }
     }
-    let applied = grounds.source.apply(intended.draft().choice, &grounds.change).await;
-    let hindrance = applied.as_ref().err().and_then(|fault| fault.kind.hindrance());
-    let outcome = match applied {
+    // A row that could not be written is a decision that failed, whatever kept it from being written.
+    let outcome = match grounds.source.apply(intended.draft().choice, &grounds.change).await {
         Ok(applied) => outcome_of(applied, &grounds.statements),
         Err(fault) if fault.may_have_written => read_back(desk, intended, grounds, &fault).await,
         Err(fault) => Outcome::Failed { why: format!("nothing was written: {}", fault.what) },
@@ -178,7 +177,7 @@ async fn touch(desk: &Desk, intended: &Intended, grounds: &Grounds) -> Touched {
         }
         outcome => outcome,
     };
-    Touched { outcome, note, hindrance }
+    Touched { note, ..Touched::of(outcome) }
 }
 
 fn outcome_of(applied: Applied, planned: &[PlannedStatement]) -> Outcome {
