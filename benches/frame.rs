@@ -67,10 +67,10 @@ fn keys(console: &mut Console, bounds: &mut Bounds) -> Result<(), Fault> {
         ("Space, select", ROUNDS, &[KeyCode::Char(' ')]),
         ("Tab, the other pane", ROUNDS, &[KeyCode::Tab]),
         ("a, select all and none", ROUNDS_OF_ALL, &[KeyCode::Char('a')]),
-        ("a and Esc, deselect", ROUNDS_OF_ALL, &[KeyCode::Char('a'), KeyCode::Esc]),
+        ("a and Esc, deselect", 2 * ROUNDS_OF_ALL, &[KeyCode::Char('a'), KeyCode::Esc]),
         ("s, the next order", ROUNDS_OF_ALL, &[KeyCode::Char('s')]),
         ("S, turned round", ROUNDS_OF_ALL, &[KeyCode::Char('S')]),
-        ("t and Esc, triage", ROUNDS_OF_ALL, &[KeyCode::Char('t'), KeyCode::Esc]),
+        ("t and Esc, triage", 2 * ROUNDS_OF_ALL, &[KeyCode::Char('t'), KeyCode::Esc]),
         // By each thing and by nothing, so that it ends as it began.
         ("z, the next grouping", 10 * Grouping::ALL.len(), &[KeyCode::Char('z')]),
     ];
