@@ -85,6 +85,8 @@ fn every_operation_has_answers_for_everything_that_its_preset_says() {
             let pages = if look.paging.step == PageStep::Single { 0 } else { 3 };
             assert_eq!((case.pages.len(), case.requests.len()), (pages, pages.max(1)), "{at} pages");
             assert_eq!(look.success.is_empty(), case.error.is_none(), "{at} error inside a 200");
+            let has_body = look.request.method != Method::Head;
+            assert_eq!(case.refused.is_some(), has_body && case.error.is_none(), "{at} refused");
             let has_money = look.effects.amount.is_some();
             let told = [case.zero_decimal.is_some(), case.no_zero_decimal.is_some()];
             let expected = usize::from(has_money);
@@ -111,6 +113,7 @@ async fn every_operation_asks_and_reads_as_its_provider_documents() {
             test.absent().await;
             test.somebody_elses().await;
             test.error().await;
+            test.refused().await;
             test.unforeseen_error().await;
             test.zero_decimal().await;
             test.pages().await;
@@ -219,6 +222,15 @@ impl Test<'_> {
         let (told, judgement, _) = self.judged(vec![self.answer(self.file(error))]).await;
         assert_eq!(judgement.verdict, Verdict::Unknown, "{}", self.at);
         assert_eq!(shown(&told), Err(FaultKind::ErrorInAnswer), "{}: {:?}", self.at, judgement.reasons);
+    }
+
+    /// The provider's own error is no absence either where its status got lost on the way.
+    async fn refused(&self) {
+        let Some(refused) = &self.case.refused else { return };
+        let answer = self.answer(self.file(refused));
+        let (_, judgement, _) = self.judged(vec![answer.clone(), answer]).await;
+        assert_eq!(judgement.verdict, Verdict::Unknown, "{}: {:?}", self.at, judgement.reasons);
+        assert_eq!(judgement.effects, [], "{}", self.at);
     }
 
     /// An error inside a 200 that the preset does not look for is no absence all the same.

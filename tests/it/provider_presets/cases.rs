@@ -55,8 +55,10 @@ pub struct Case {
     pub absent_verdict: String,
     /// What is asked before that counts, where the preset says so.
     pub confirm: Option<String>,
-    /// An error inside a 200.
+    /// An error inside a 200, where the provider has such.
     pub error: Option<String>,
+    /// Where it has not: what it sends beside a 4xx or 5xx, for the gateway between that makes a 200 of it.
+    pub refused: Option<String>,
     /// Changes that make the effect one in a currency without decimals.
     pub zero_decimal: Option<ZeroDecimal>,
     /// Why there is no such currency.
