@@ -30,10 +30,6 @@ use unstuck::workflow::scan::Pages;
 use unstuck::workflow::sweep::{Recorded, answers, plan_all, recorded};
 use unstuck::workflow::{Desk, Found};
 
-/// The allocator of the program itself.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// How many findings are checked.
 const CHECKS: usize = 10_000;
 /// How many requests are under way at once.

@@ -8,10 +8,6 @@ use unstuck::commands::arguments::Arguments;
 use unstuck::commands::failure::{Exit, Failure};
 use unstuck::{adapters, commands};
 
-/// What a scan reads on one thread is printed and freed on others, where the system's allocator takes turns.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// How many processors sort out findings at most: each keeps its own memory of the error rules.
 const SORTERS_MAX: usize = 2;
 

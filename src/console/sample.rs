@@ -52,15 +52,15 @@ pub fn found(number: usize) -> Found {
     let key = format!("{kind}:{number}:2026-05");
     let item = Item {
         source: source.into(),
-        key: ItemKey::new(vec![Cell::Text(key.clone())]),
+        key: ItemKey::new(vec![Cell::text(key.as_str())]),
         kind: kind.into(),
         status: status.into(),
         state: if is_mail { State::Failed } else { State::Running },
         attempts: i64::try_from(number % 5 + 1).ok(),
         tried_once: is_mail,
         times: Times { updated: since.map_or(Reading::Missing, Reading::Known), ..Times::default() },
-        last_error: if is_mail { LastError::Text(text.to_owned()) } else { LastError::Absent },
-        fields: vec![("status".into(), Cell::Text(status.to_owned()))],
+        last_error: if is_mail { LastError::of(text) } else { LastError::Absent },
+        fields: vec![("status".into(), Cell::text(status))],
         oddities: Vec::new(),
     };
     let sorted =

@@ -238,7 +238,7 @@ mod tests {
         use crate::domain::item::{ItemKey, LastError, Times};
         Item {
             source: "jobs".into(),
-            key: ItemKey::new(vec![Cell::Text("k".to_owned())]),
+            key: ItemKey::new(vec![Cell::text("k")]),
             kind: "job".into(),
             status: "x".into(),
             state,

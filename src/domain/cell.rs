@@ -2,10 +2,12 @@
 
 use crate::domain::text;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// A value as the database stores it, at full precision and without interpretation.
 ///
-/// A declared type proves nothing (a column declared INTEGER may hold `'abc'`), so each value carries its own.
+/// A declared type proves nothing (a column declared INTEGER may hold `'abc'`), so each value carries its own. Texts and
+/// bytes are shared: a list of 200,000 items holds a key once, not as a column, a key and a reference.
 #[derive(Debug, Clone)]
 pub enum Cell {
     /// SQL NULL: different from an empty text.
@@ -15,11 +17,11 @@ pub enum Cell {
     /// A floating-point number.
     Real(f64),
     /// Valid UTF-8 text.
-    Text(String),
+    Text(Arc<str>),
     /// Bytes that the database calls text but that are not valid UTF-8.
-    BadText(Vec<u8>),
+    BadText(Arc<[u8]>),
     /// Bytes.
-    Blob(Vec<u8>),
+    Blob(Arc<[u8]>),
 }
 
 impl PartialEq for Cell {
@@ -39,6 +41,21 @@ impl PartialEq for Cell {
 impl Eq for Cell {}
 
 impl Cell {
+    /// A text.
+    pub fn text(text: impl Into<Arc<str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Bytes that the database calls text but that are not valid UTF-8.
+    pub fn bad_text(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self::BadText(bytes.into())
+    }
+
+    /// Bytes.
+    pub fn blob(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self::Blob(bytes.into())
+    }
+
     /// Whether this is SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
@@ -60,7 +77,7 @@ impl Cell {
             Self::Null => None,
             Self::Integer(number) => Some(number.to_string()),
             Self::Real(number) => Some(number.to_string()),
-            Self::Text(text) => Some(text.clone()),
+            Self::Text(text) => Some(text.to_string()),
             Self::BadText(bytes) => Some(text::escape_bytes(bytes)),
             Self::Blob(bytes) => Some(blob_literal(bytes)),
         }
@@ -82,7 +99,7 @@ impl Cell {
             Self::Integer(number) => json!(number),
             Self::Real(number) if number.is_finite() => json!(number),
             Self::Real(number) => json!({ "real": number.to_string() }),
-            Self::Text(text) => json!(text),
+            Self::Text(text) => json!(&**text),
             Self::BadText(bytes) => json!({ "text_hex": hex(bytes) }),
             Self::Blob(bytes) => json!({ "blob_hex": hex(bytes) }),
         }
@@ -101,12 +118,12 @@ impl Cell {
                 Some(whole) if !number.to_string().contains(['.', 'e', 'E']) => Self::Integer(whole),
                 _ => Self::Real(number.to_string().parse().ok()?),
             },
-            Value::String(text) => Self::Text(text.clone()),
+            Value::String(text) => Self::text(text.as_str()),
             Value::Object(tagged) => {
                 let (tag, inner) = tagged.iter().next()?;
                 match (tag.as_str(), inner.as_str()?) {
-                    ("text_hex", digits) => Self::BadText(unhex(digits)?),
-                    ("blob_hex", digits) => Self::Blob(unhex(digits)?),
+                    ("text_hex", digits) => Self::bad_text(unhex(digits)?),
+                    ("blob_hex", digits) => Self::blob(unhex(digits)?),
                     ("real", number) => Self::Real(number.parse().ok()?),
                     _ => return None,
                 }
@@ -159,9 +176,9 @@ mod tests {
             Just(Cell::Null),
             any::<i64>().prop_map(Cell::Integer),
             any::<f64>().prop_map(Cell::Real),
-            any::<String>().prop_map(Cell::Text),
-            any::<Vec<u8>>().prop_map(Cell::Blob),
-            any::<Vec<u8>>().prop_map(Cell::BadText),
+            any::<String>().prop_map(Cell::text),
+            any::<Vec<u8>>().prop_map(Cell::blob),
+            any::<Vec<u8>>().prop_map(Cell::bad_text),
         ]
     }
 
@@ -181,9 +198,9 @@ mod tests {
     fn null_empty_and_bad_text_look_different() {
         let shown = [
             Cell::Null.shown(),
-            Cell::Text(String::new()).shown(),
-            Cell::BadText(vec![0xE9]).shown(),
-            Cell::Blob(vec![0xE9]).shown(),
+            Cell::text("").shown(),
+            Cell::bad_text(vec![0xE9]).shown(),
+            Cell::blob(vec![0xE9]).shown(),
         ];
         assert_eq!(shown, ["NULL", "''", "\\xE9", "x'E9'"]);
     }

@@ -53,19 +53,22 @@ pub struct Classified<'a> {
     /// The id of the rule that decided; `None` when no rule knew the text.
     pub rule: Option<&'a str>,
     /// A short reason for people.
-    pub why: &'a str,
+    pub why: &'a Arc<str>,
     /// What the text tells of the request's idempotency key; `None` for most texts.
     pub key: Option<KeyTold>,
 }
 
+static NO_TEXT: LazyLock<Arc<str>> = LazyLock::new(|| "no error text".into());
+static NOT_KNOWN: LazyLock<Arc<str>> =
+    LazyLock::new(|| "no rule knows this text: look before a retry".into());
+
 impl Classified<'_> {
-    const fn no_text() -> Self {
-        Self { class: ErrorClass::Ambiguous, rule: None, why: "no error text", key: None }
+    fn no_text() -> Self {
+        Self { class: ErrorClass::Ambiguous, rule: None, why: &NO_TEXT, key: None }
     }
 
-    const fn not_known() -> Self {
-        let why = "no rule knows this text: look before a retry";
-        Self { class: ErrorClass::Ambiguous, rule: None, why, key: None }
+    pub(super) fn not_known() -> Self {
+        Self { class: ErrorClass::Ambiguous, rule: None, why: &NOT_KNOWN, key: None }
     }
 }
 
@@ -121,7 +124,7 @@ impl ErrorTable {
         let Some(story) = text.and_then(error_text::unwrap) else {
             return Classified::no_text();
         };
-        self.layers.iter().find_map(|layer| decide(layer, &story)).unwrap_or(Classified::not_known())
+        self.layers.iter().find_map(|layer| decide(layer, &story)).unwrap_or_else(Classified::not_known)
     }
 }
 

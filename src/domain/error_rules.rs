@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
@@ -85,7 +86,7 @@ struct RuleText {
 struct Rule {
     id: String,
     class: ErrorClass,
-    why: String,
+    why: Arc<str>,
     weak: bool,
     key: Option<KeyTold>,
     /// What it takes away from the ambiguous rules; empty unless it covers.
@@ -136,7 +137,7 @@ impl Layer {
             side.0.extend(spelled);
             let covered =
                 if text.covers { compile_all(&owner_of(text), &text.any, words)? } else { Vec::new() };
-            let (id, why) = (text.id.clone(), text.why.clone());
+            let (id, why) = (text.id.clone(), text.why.as_str().into());
             rules.push(Rule { id, class: text.class, why, weak: text.weak, key: text.key, covered });
         }
         let (doubts, proofs) =
@@ -196,12 +197,11 @@ impl Layer {
 
     /// What a rule says, ready to show.
     pub fn classified(&self, index: RuleIndex) -> Classified<'_> {
-        let rule = self.rules.get(index.0);
-        Classified {
-            class: rule.map_or(ErrorClass::Ambiguous, |rule| rule.class),
-            rule: rule.map(|rule| rule.id.as_str()),
-            why: rule.map_or("", |rule| rule.why.as_str()),
-            key: rule.and_then(|rule| rule.key),
+        match self.rules.get(index.0) {
+            Some(rule) => {
+                Classified { class: rule.class, rule: Some(&rule.id), why: &rule.why, key: rule.key }
+            }
+            None => Classified::not_known(),
         }
     }
 

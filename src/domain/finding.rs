@@ -274,7 +274,7 @@ fn oddity_of(name: &str, reading: &Reading, now: DateTime<Utc>) -> Option<String
         Reading::Known(at) if !is_believable(*at, now) => {
             Some(format!("Its {name} lies {} in the future ({}).", span(*at - now), stamp(*at)))
         }
-        Reading::UnitUnclear(_) | Reading::ZoneUnclear(_) | Reading::Unreadable { .. } => {
+        Reading::UnitUnclear(_) | Reading::ZoneUnclear(_) | Reading::Unreadable(_) => {
             Some(format!("Its {name} cannot be read for certain: {reading}."))
         }
         Reading::Known(_) | Reading::Missing => None,
@@ -301,7 +301,7 @@ fn base_time(item: &Item, now: DateTime<Utc>, notes: &mut Vec<String>) -> Option
 fn zone_unclear_time(item: &Item) -> Option<DateTime<Utc>> {
     let unclear = |reading: &Reading| match reading {
         Reading::ZoneUnclear(at) => Some(*at),
-        Reading::Missing | Reading::Known(_) | Reading::UnitUnclear(_) | Reading::Unreadable { .. } => None,
+        Reading::Missing | Reading::Known(_) | Reading::UnitUnclear(_) | Reading::Unreadable(_) => None,
     };
     let times = &item.times;
     let told = [&times.started, &times.updated];

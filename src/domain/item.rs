@@ -1,5 +1,9 @@
 //! An item: one row of a source, in our words.
 
+mod repeats;
+
+pub use repeats::share_repeats;
+
 use crate::domain::cell::Cell;
 use crate::domain::moment::Reading;
 use serde::{Deserialize, Serialize};
@@ -58,7 +62,7 @@ impl ItemKey {
     /// A key from its column values. Parts of a composite key are joined by `/` in the text.
     pub fn new(parts: Vec<Cell>) -> Self {
         if let [Cell::Text(text)] = parts.as_slice() {
-            return Self { text: text.as_str().into(), parts };
+            return Self { text: Arc::clone(text), parts };
         }
         let spelled: Vec<String> =
             parts.iter().map(|part| part.to_plain().unwrap_or_else(|| "NULL".to_owned())).collect();
@@ -132,10 +136,15 @@ pub enum LastError {
     /// The place is there and empty (NULL).
     Absent,
     /// A text, cut in the middle where it is very long.
-    Text(String),
+    Text(Arc<str>),
 }
 
 impl LastError {
+    /// An error with a text.
+    pub fn of(text: impl Into<Arc<str>>) -> Self {
+        Self::Text(text.into())
+    }
+
     /// The text, if there is one.
     pub fn text(&self) -> Option<&str> {
         match self {

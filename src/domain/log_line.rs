@@ -147,14 +147,14 @@ fn whole_number(value: &Value) -> Option<i64> {
 fn time(value: Option<&Value>, layout: &Layout) -> Reading {
     let cell = match value {
         None | Some(Value::Null) => return Reading::Missing,
-        Some(Value::String(text)) => Cell::Text(text.clone()),
+        Some(Value::String(text)) => Cell::text(text.as_str()),
         Some(Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
             (Some(whole), _) => Cell::Integer(whole),
             (None, Some(real)) => Cell::Real(real),
-            (None, None) => Cell::Text(number.to_string()),
+            (None, None) => Cell::text(number.to_string()),
         },
         Some(Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
-            return Reading::Unreadable { raw: "a value".to_owned(), why: "neither text nor number" };
+            return Reading::unreadable("a value", "neither text nor number");
         }
     };
     read(&cell, layout.format, layout.zone)

@@ -88,8 +88,8 @@ fn read_json(line: &str) -> Result<Mark, &'static str> {
     };
     let first = |names: &[&str]| names.iter().find_map(|name| object.get(*name));
     let at = match first(&["ts", "time", "timestamp", "@timestamp", "at", "date"]) {
-        Some(Value::String(text)) => read(&Cell::Text(text.clone()), TimeFormat::Iso, Zone::Utc),
-        Some(number @ Value::Number(_)) => Reading::UnitUnclear(number.to_string()),
+        Some(Value::String(text)) => read(&Cell::text(text.as_str()), TimeFormat::Iso, Zone::Utc),
+        Some(number @ Value::Number(_)) => Reading::unit_unclear(number.to_string()),
         Some(_) | None => Reading::Missing,
     };
     let text = first(&["text", "message", "msg", "event", "title"]).and_then(Value::as_str).unwrap_or("");
@@ -112,7 +112,7 @@ fn read_plain(line: &str) -> Result<Mark, &'static str> {
     let breaks = line.match_indices(char::is_whitespace).map(|(at, _)| at).chain([line.len()]);
     let known = breaks.take(3).filter_map(|at| {
         let (time, rest) = line.split_at(at);
-        match read(&Cell::Text(time.to_owned()), TimeFormat::Iso, Zone::Utc) {
+        match read(&Cell::text(time), TimeFormat::Iso, Zone::Utc) {
             reading @ Reading::Known(_) => Some((reading, rest.trim())),
             _ => None,
         }

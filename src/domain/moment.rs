@@ -64,22 +64,37 @@ pub enum Reading {
     /// A naive time whose zone nobody declared; read as if it were UTC.
     ZoneUnclear(DateTime<Utc>),
     /// A bare number, and nobody declared its unit.
-    UnitUnclear(String),
+    UnitUnclear(Box<NoTime>),
     /// Something else.
-    Unreadable {
-        /// The value as it was, cut.
-        raw: String,
-        /// Why it is no time.
-        why: &'static str,
-    },
+    Unreadable(Box<NoTime>),
+}
+
+/// A value that tells no point in time. Rare, so a reading has it elsewhere: items have five readings, and there are
+/// many items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoTime {
+    /// The value as it was, cut.
+    pub raw: String,
+    /// Why it is no time.
+    pub why: &'static str,
 }
 
 impl Reading {
+    /// A bare number whose unit nobody declared.
+    pub fn unit_unclear(raw: impl Into<String>) -> Self {
+        Self::UnitUnclear(Box::new(NoTime { raw: raw.into(), why: "unit unclear" }))
+    }
+
+    /// A value that is no time, and why.
+    pub fn unreadable(raw: impl Into<String>, why: &'static str) -> Self {
+        Self::Unreadable(Box::new(NoTime { raw: raw.into(), why }))
+    }
+
     /// The point in time, where it is certain.
     pub fn known(&self) -> Option<DateTime<Utc>> {
         match self {
             Self::Known(at) => Some(*at),
-            Self::Missing | Self::ZoneUnclear(_) | Self::UnitUnclear(_) | Self::Unreadable { .. } => None,
+            Self::Missing | Self::ZoneUnclear(_) | Self::UnitUnclear(_) | Self::Unreadable(_) => None,
         }
     }
 
@@ -95,8 +110,9 @@ impl fmt::Display for Reading {
             Self::Missing => f.write_str("none"),
             Self::Known(at) => f.write_str(&at.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
             Self::ZoneUnclear(at) => write!(f, "{} (zone?)", at.format("%Y-%m-%dT%H:%M:%S%.f")),
-            Self::UnitUnclear(raw) => write!(f, "{raw} (unit unclear)"),
-            Self::Unreadable { raw, why } => write!(f, "{raw} ({why})"),
+            Self::UnitUnclear(no_time) | Self::Unreadable(no_time) => {
+                write!(f, "{} ({})", no_time.raw, no_time.why)
+            }
         }
     }
 }
@@ -113,7 +129,7 @@ pub fn read(cell: &Cell, format: TimeFormat, zone: Zone) -> Reading {
         (Cell::Null, _) => Reading::Missing,
         (Cell::Text(text), _) if text.trim().is_empty() => unreadable(cell, "empty text"),
         (Cell::Text(text), TimeFormat::Iso) => read_iso(text, zone),
-        (Cell::Integer(_) | Cell::Real(_), TimeFormat::Iso) => Reading::UnitUnclear(cut(&cell.shown())),
+        (Cell::Integer(_) | Cell::Real(_), TimeFormat::Iso) => Reading::unit_unclear(cut(&cell.shown())),
         // Julian days have seven digits: an i32 holds any that is believed.
         (Cell::Integer(number), TimeFormat::Julian) => match i32::try_from(*number) {
             Ok(days) => read_julian(cell, f64::from(days)),
@@ -134,14 +150,14 @@ pub fn read(cell: &Cell, format: TimeFormat, zone: Zone) -> Reading {
 }
 
 fn read_iso(text: &str, zone: Zone) -> Reading {
-    let cell = || Cell::Text(text.to_owned());
+    let cell = || Cell::text(text);
     let trimmed = text.trim();
     // The spelling that most write, read without a format: a scan reads one time a row.
     if let (Zone::Utc, Ok(naive)) = (zone, trimmed.parse::<NaiveDateTime>()) {
         return believed(cell, naive.and_utc());
     }
     if trimmed.parse::<f64>().is_ok() {
-        return Reading::UnitUnclear(cut(trimmed));
+        return Reading::unit_unclear(cut(trimmed));
     }
     let spaced = normal_iso(trimmed);
     if let Some(at) = parse_with_offset(&spaced) {
@@ -258,7 +274,7 @@ fn believed(raw: impl FnOnce() -> Cell, at: DateTime<Utc>) -> Reading {
 }
 
 fn unreadable(cell: &Cell, why: &'static str) -> Reading {
-    Reading::Unreadable { raw: cut(&cell.shown()), why }
+    Reading::unreadable(cut(&cell.shown()), why)
 }
 
 fn cut(raw: &str) -> String {
@@ -276,9 +292,9 @@ pub fn write_like(seen: &Cell, format: TimeFormat, zone: Zone, at: DateTime<Utc>
     #[expect(clippy::cast_precision_loss, reason = "a double is what the column holds")]
     match (seen, format) {
         (Cell::Real(_), TimeFormat::EpochS) => Cell::Real(at.timestamp_micros() as f64 / 1e6),
-        (Cell::Text(_), TimeFormat::EpochS) => Cell::Text(at.timestamp().to_string()),
+        (Cell::Text(_), TimeFormat::EpochS) => Cell::text(at.timestamp().to_string()),
         (_, TimeFormat::Julian) => Cell::Real(at.timestamp_millis() as f64 / 86_400_000.0 + 2_440_587.5),
-        (_, TimeFormat::Iso) => Cell::Text(write_iso(seen.as_text().unwrap_or(""), zone, at)),
+        (_, TimeFormat::Iso) => Cell::text(write_iso(seen.as_text().unwrap_or(""), zone, at)),
         (_, epoch) => Cell::Integer(number(epoch.units_per_second().unwrap_or(1))),
     }
 }
@@ -329,7 +345,7 @@ pub fn parse_duration(text: &str) -> Result<TimeDelta, String> {
 pub fn parse_moment(text: &str) -> Result<DateTime<Utc>, String> {
     let day = chrono::NaiveDate::parse_from_str(text.trim(), "%Y-%m-%d").ok();
     let whole = day.map_or_else(|| text.to_owned(), |day| format!("{day} 00:00:00"));
-    read(&Cell::Text(whole), TimeFormat::Iso, Zone::Utc).known().ok_or_else(|| {
+    read(&Cell::text(whole), TimeFormat::Iso, Zone::Utc).known().ok_or_else(|| {
         format!("`{}` is not a time; write for example 2026-11-30 or 2026-11-30T08:15:00Z", cut(text))
     })
 }

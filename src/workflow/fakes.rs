@@ -187,7 +187,7 @@ pub(crate) fn stuck_row(key: &str) -> Row {
 
 /// A row of the table of jobs.
 pub(crate) fn row(key: &str, status: &str, updated_at: &str) -> Row {
-    let text = |text: &str| Cell::Text(text.to_owned());
+    let text = |text: &str| Cell::text(text);
     Row {
         columns: vec![
             ("key".into(), text(key)),
@@ -204,7 +204,7 @@ pub(crate) fn item_of(row: &Row) -> Item {
     let state = State::ALL.into_iter().find(|state| state.as_str() == status).unwrap_or(State::Running);
     Item {
         source: SOURCE.into(),
-        key: ItemKey::new(vec![Cell::Text(text("key"))]),
+        key: ItemKey::new(vec![Cell::text(text("key"))]),
         kind: "job".into(),
         status: status.into(),
         state,

@@ -2,7 +2,7 @@
 
 use crate::domain::filter::Facts;
 use crate::domain::finding::{Finding, FindingKind, Sorted, find};
-use crate::domain::item::{Item, Row, State};
+use crate::domain::item::{Item, Row, State, share_repeats};
 use crate::domain::money::Money;
 use crate::domain::policy::{Approvals, Risk, Stakes};
 use crate::ports::source::{Cursor, Page, Source, SourceFault, SourceFaultKind, Wanted};
@@ -153,7 +153,7 @@ impl<'a> Pages<'a> {
 
     /// The next page as it was read; `None` after the last one, and after a fault.
     pub async fn next_items(&mut self) -> Option<Result<Page, SourceFault>> {
-        let page = match self.reading.next().await? {
+        let mut page = match self.reading.next().await? {
             Ok(Ok(page)) => page,
             Ok(Err(fault)) => return Some(Err(self.end(fault))),
             Err(_) => return Some(Err(self.end(broke_off(&self.source)))),
@@ -161,6 +161,7 @@ impl<'a> Pages<'a> {
         if page.next.is_some() {
             self.read(page.next.clone());
         }
+        share_repeats(&mut page.items);
         Some(Ok(page))
     }
 
@@ -216,7 +217,7 @@ pub fn sort_out(desk: &Desk, item: Item, source_now: DateTime<Utc>) -> Option<Fi
     };
     let error = told.then(|| {
         let classified = desk.errors.classify(item.last_error.text());
-        Sorted { class: classified.class, why: classified.why.into() }
+        Sorted { class: classified.class, why: Arc::clone(classified.why) }
     });
     find(item, stuck_after, error, source_now)
 }
@@ -259,7 +260,7 @@ fn refer(
 ) -> Found {
     let kind = desk.kind(&finding.item.kind);
     let reference = if kind.reference.is_key() {
-        Ok(finding.item.key.as_str().into())
+        Ok(finding.item.key.shared())
     } else {
         let fields = template_fields(&finding.item, row, payload);
         kind.reference.render(&fields).map(Arc::from).map_err(Arc::from)

@@ -178,8 +178,8 @@ pub(super) async fn payload(
         _ => 0,
     };
     let bytes = match cell_at(row, 1) {
-        Cell::Blob(bytes) | Cell::BadText(bytes) => bytes,
-        Cell::Text(text) => text.into_bytes(),
+        Cell::Blob(bytes) | Cell::BadText(bytes) => bytes.to_vec(),
+        Cell::Text(text) => text.as_bytes().to_vec(),
         Cell::Null | Cell::Integer(_) | Cell::Real(_) => Vec::new(),
     };
     Ok(Some(Payload { bytes, size_bytes, is_closed }))
@@ -209,7 +209,7 @@ pub(super) async fn has_decision(
     let picked = look(inner, lent).await?;
     let Some(table) = &picked.mapping.decisions_table else { return Ok(None) };
     check_decisions_table(inner, lent.conn(), table).await?;
-    let values = key::values(&[Cell::Text(decision.to_string())]);
+    let values = key::values(&[Cell::text(decision.to_string())]);
     let found = rows(lent.conn(), &decisions_table::has_sql(ENGINE, table), &values).await;
     let found = found.map_err(|fault| inner.place.fault(&fault))?;
     Ok(Some(found.first().is_some_and(|row| cell_at(row, 0) != Cell::Integer(0))))

@@ -14,8 +14,8 @@ pub(super) fn bindable(cell: &Cell) -> Value {
         Cell::Null => Value::NULL,
         Cell::Integer(number) => Value::Int(*number),
         Cell::Real(number) => Value::Double(*number),
-        Cell::Text(text) => Value::Bytes(text.clone().into_bytes()),
-        Cell::BadText(bytes) | Cell::Blob(bytes) => Value::Bytes(bytes.clone()),
+        Cell::Text(text) => Value::Bytes(text.as_bytes().to_vec()),
+        Cell::BadText(bytes) | Cell::Blob(bytes) => Value::Bytes(bytes.to_vec()),
     }
 }
 
@@ -33,14 +33,14 @@ fn cell_of(value: &Value, column: &Column) -> Cell {
         Value::NULL => Cell::Null,
         Value::Int(number) => Cell::Integer(*number),
         Value::UInt(number) => {
-            i64::try_from(*number).map_or_else(|_| Cell::Text(number.to_string()), Cell::Integer)
+            i64::try_from(*number).map_or_else(|_| Cell::text(number.to_string()), Cell::Integer)
         }
         // As it is, not as it is printed: what a FLOAT is compared with is no FLOAT.
         Value::Float(number) => Cell::Real(f64::from(*number)),
         Value::Double(number) => Cell::Real(*number),
         Value::Date(year, month, day, hour, minute, second, micros) => {
             let date = format!("{year:04}-{month:02}-{day:02}");
-            Cell::Text(match (column.column_type(), *micros) {
+            Cell::text(match (column.column_type(), *micros) {
                 (ColumnType::MYSQL_TYPE_DATE, _) => date,
                 (_, 0) => format!("{date} {hour:02}:{minute:02}:{second:02}"),
                 (_, micros) => format!("{date} {hour:02}:{minute:02}:{second:02}.{micros:06}"),
@@ -54,15 +54,15 @@ fn cell_of(value: &Value, column: &Column) -> Cell {
                 0 => String::new(),
                 digits => format!(".{micros:06}").chars().take(1 + digits).collect(),
             };
-            Cell::Text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
+            Cell::text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
         }
         Value::Bytes(bytes) if column.column_type() == ColumnType::MYSQL_TYPE_BIT => {
             Cell::Integer(bytes.iter().take(8).fold(0, |number, byte| number << 8 | i64::from(*byte)))
         }
-        Value::Bytes(bytes) if held_by(column) == Held::Bytes => Cell::Blob(bytes.clone()),
+        Value::Bytes(bytes) if held_by(column) == Held::Bytes => Cell::blob(bytes.clone()),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Cell::Text(text.to_owned()),
-            Err(_) => Cell::BadText(bytes.clone()),
+            Ok(text) => Cell::text(text),
+            Err(_) => Cell::bad_text(bytes.clone()),
         },
     }
 }

@@ -183,7 +183,7 @@ pub(super) async fn has_decision(
     let picked = look(inner, lent).await?;
     let Some(table) = &picked.mapping.decisions_table else { return Ok(None) };
     check_decisions_table(inner, lent.client(), table).await?;
-    let values = key::values(&[Cell::Text(decision.to_string())]);
+    let values = key::values(&[Cell::text(decision.to_string())]);
     let count = async {
         let found = rows(lent.client(), &decisions_table::has_sql(ENGINE, table), &values).await?;
         found.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))

@@ -17,7 +17,10 @@ impl ToSql for Bound {
             Cell::Null => return Ok(IsNull::Yes),
             Cell::Integer(number) => number.to_string(),
             Cell::Real(number) => number.to_string(),
-            Cell::Text(text) => text.clone(),
+            Cell::Text(text) => {
+                out.extend_from_slice(text.as_bytes());
+                return Ok(IsNull::No);
+            }
             Cell::BadText(bytes) => {
                 out.extend_from_slice(bytes);
                 return Ok(IsNull::No);
@@ -44,7 +47,7 @@ pub(super) fn cell_at(row: &Row, at: usize, held: Held) -> Result<Cell, tokio_po
     Ok(match held {
         Held::Integer => row.try_get::<_, Option<i64>>(at)?.map_or(Cell::Null, Cell::Integer),
         Held::Real => row.try_get::<_, Option<f64>>(at)?.map_or(Cell::Null, Cell::Real),
-        Held::Bytes => row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(Cell::Null, Cell::Blob),
+        Held::Bytes => row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(Cell::Null, Cell::blob),
         Held::Text | Held::Word | Held::Moment | Held::NaiveMoment | Held::Any => {
             row.try_get::<_, Option<Spelled>>(at)?.map_or(Cell::Null, |spelled| spelled.0)
         }
@@ -57,8 +60,8 @@ struct Spelled(Cell);
 impl<'a> FromSql<'a> for Spelled {
     fn from_sql(_type: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
         Ok(Self(match std::str::from_utf8(raw) {
-            Ok(text) => Cell::Text(text.to_owned()),
-            Err(_) => Cell::BadText(raw.to_vec()),
+            Ok(text) => Cell::text(text),
+            Err(_) => Cell::bad_text(raw.to_vec()),
         }))
     }
 

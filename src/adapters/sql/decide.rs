@@ -71,19 +71,17 @@ fn unchanged_sql(sql: &Sql<'_>) -> String {
 
 fn value_of(sql: &Sql<'_>, parameter: &str, change: &Change) -> Option<Cell> {
     match parameter {
-        ":operator" => Some(Cell::Text(change.operator.to_string())),
-        ":reason" => Some(Cell::Text(change.reason.to_string())),
-        ":decision" => Some(Cell::Text(change.decision.to_string())),
-        ":released" => Some(Cell::Text(format!("{RELEASED}{}", change.decision))),
+        ":operator" => Some(Cell::text(change.operator.to_string())),
+        ":reason" => Some(Cell::text(change.reason.to_string())),
+        ":decision" => Some(Cell::text(change.decision.to_string())),
+        ":released" => Some(Cell::text(format!("{RELEASED}{}", change.decision))),
         ":now" => {
             let time = sql.mapping.times.written()?;
             let seen = column_of(&change.seen, &time.column)?;
             let is_native = matches!(sql.held(&time.column), Held::Moment | Held::NaiveMoment);
             // A column of the database's own type takes any spelling of a time, except that MySQL wants no zone.
             let like = match seen {
-                Cell::Null if is_native && time.format == TimeFormat::Iso => {
-                    Cell::Text(NATIVE_SAMPLE.to_owned())
-                }
+                Cell::Null if is_native && time.format == TimeFormat::Iso => Cell::text(NATIVE_SAMPLE),
                 seen => seen.clone(),
             };
             Some(write_like(&like, time.format, time.zone, change.now))

@@ -35,7 +35,7 @@ pub fn insert(engine: Engine, table: &str, choice: Choice, change: &Change) -> P
     let places = columns.map(|name| format!("{}{name}", PlannedStatement::KEPT));
     let (into, from) = (columns.join(", "), places.join(", "));
     let sql = format!("INSERT INTO {} ({into}) VALUES ({from})", quoted(engine, table));
-    let parameters = places.into_iter().zip(values.map(Cell::Text)).collect();
+    let parameters = places.into_iter().zip(values.map(Cell::text)).collect();
     PlannedStatement { sql, parameters, rows: Rows::exactly(1), why: None }
 }
 

@@ -111,9 +111,9 @@ fn ways_of(engine: Engine, text: &str, held: Held) -> Vec<Cell> {
 }
 
 fn all_ways_of(text: &str) -> Vec<Cell> {
-    let mut ways = vec![Cell::Text(text.to_owned())];
+    let mut ways = vec![Cell::text(text)];
     if text.contains("\\x") {
-        ways.push(Cell::BadText(unescape_bytes(text)));
+        ways.push(Cell::bad_text(unescape_bytes(text)));
     }
     if let Ok(whole) = text.parse() {
         ways.push(Cell::Integer(whole));

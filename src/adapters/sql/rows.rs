@@ -18,30 +18,26 @@ impl Named {
     }
 }
 
-/// A value as plain text; a text is not copied.
-fn into_plain(cell: Cell) -> Option<String> {
+/// A value as plain text; a text is not copied. `None` for NULL.
+fn plain_of(cell: &Cell) -> Option<Arc<str>> {
     match cell {
-        Cell::Text(text) => Some(text),
-        other => other.to_plain(),
+        Cell::Text(text) => Some(Arc::clone(text)),
+        other => other.to_plain().map(Arc::from),
     }
 }
 
 /// An item from its row. `state` is what the preset's rules made of it.
 pub fn item_of(source: &Arc<str>, mapping: &Mapping, row: Named, error: Cell, state: State) -> Item {
     let mut oddities = Vec::new();
-    let status = row.get(&mapping.status);
     let kind = match &mapping.kind {
         KindFrom::Fixed(kind) => Arc::clone(kind),
-        KindFrom::Column(column) => row.get(column).to_plain().unwrap_or_default().into(),
+        KindFrom::Column(column) => plain_of(row.get(column)).unwrap_or_default(),
     };
     let attempts =
         mapping.attempts.as_ref().and_then(|column| attempts_of(row.get(column), column, &mut oddities));
     let error_column = mapping.error.as_deref();
     let key = ItemKey::new(mapping.key.iter().map(|column| row.get(column).clone()).collect());
-    let status = match status {
-        Cell::Text(text) => text.as_str().into(),
-        other => other.to_plain().unwrap_or_else(|| "NULL".to_owned()).into(),
-    };
+    let status = plain_of(row.get(&mapping.status)).unwrap_or_else(|| "NULL".into());
     let times = times_of(mapping, &row, state);
     oddities.extend(mapping.notes.iter().filter_map(|column| note_of(row.get(column))));
     let mut fields = row.cells;
@@ -60,7 +56,7 @@ pub fn item_of(source: &Arc<str>, mapping: &Mapping, row: Named, error: Cell, st
         last_error: match (error_column, error) {
             (None, _) => LastError::NotKept,
             (Some(_), Cell::Null) => LastError::Absent,
-            (Some(_), cell) => LastError::Text(into_plain(cell).unwrap_or_default()),
+            (Some(_), cell) => LastError::Text(plain_of(&cell).unwrap_or_default()),
         },
         fields,
         oddities,

@@ -10,10 +10,10 @@ pub(super) fn cell_of(value: ValueRef<'_>) -> Cell {
         ValueRef::Integer(number) => Cell::Integer(number),
         ValueRef::Real(number) => Cell::Real(number),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Cell::Text(text.to_owned()),
-            Err(_) => Cell::BadText(bytes.to_vec()),
+            Ok(text) => Cell::text(text),
+            Err(_) => Cell::bad_text(bytes.to_vec()),
         },
-        ValueRef::Blob(bytes) => Cell::Blob(bytes.to_vec()),
+        ValueRef::Blob(bytes) => Cell::blob(bytes.to_vec()),
     }
 }
 

@@ -287,7 +287,7 @@ pub(super) fn has_decision(
     let picked = look(inner, connection)?;
     let Some(table) = &picked.mapping.decisions_table else { return Ok(None) };
     check_decisions_table(inner, connection, table)?;
-    let id = Cell::Text(decision.to_string());
+    let id = Cell::text(decision.to_string());
     let query = decisions_table::has_sql(Engine::Sqlite, table);
     let count = connection.query_row(&query, [bindable(&id)], |row| row.get::<_, i64>(0));
     count.map(|count| Some(count > 0)).map_err(|fault| inner.place.fault(&fault))

@@ -115,7 +115,7 @@ fn at(text: &str) -> DateTime<Utc> {
 }
 
 fn text(value: &str) -> Cell {
-    Cell::Text(value.to_owned())
+    Cell::text(value)
 }
 
 fn cell_named(item: &Item, name: &str) -> Cell {

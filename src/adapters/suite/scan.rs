@@ -29,7 +29,7 @@ async fn every_built_in_preset_reads_its_table(
     let errors: Vec<_> = items.iter().map(|item| item.last_error.clone()).collect();
     let expected = match name {
         "sent_emails" => [LastError::NotKept, LastError::NotKept],
-        _ => [LastError::Absent, LastError::Text("timed out".to_owned())],
+        _ => [LastError::Absent, LastError::of("timed out")],
     };
     assert_eq!(errors, expected);
 }
@@ -118,10 +118,10 @@ async fn attempts_that_are_no_number_are_an_oddity(
 
 #[rstest]
 #[case::null("{text}", "NULL", LastError::Absent)]
-#[case::empty("{text}", "''", LastError::Text(String::new()))]
-#[case::bytes("{bytes}", "{x:E900}", LastError::Text("x'E900'".to_owned()))]
-#[case::number("{int}", "7", LastError::Text("7".to_owned()))]
-#[case::real("{real}", "1.5", LastError::Text("1.5".to_owned()))]
+#[case::empty("{text}", "''", LastError::of(""))]
+#[case::bytes("{bytes}", "{x:E900}", LastError::of("x'E900'"))]
+#[case::number("{int}", "7", LastError::of("7"))]
+#[case::real("{real}", "1.5", LastError::of("1.5"))]
 #[tokio::test]
 async fn null_empty_and_odd_errors_are_told_apart(
     #[case] declared: &str,

@@ -65,7 +65,7 @@ async fn bytes_that_are_no_text_are_listed_read_and_decided_on() {
     let source = db.through(&format!("error = \"e\"\npayload = \"p\"{REASONED}"));
     let items = scan_all(&*source, &page_of(1)).await;
     assert_eq!(keys(&items), ["caf\\xE9", "caf\\xEA"]);
-    assert_eq!(items[0].last_error, LastError::Text("caf\\xE9".to_owned()));
+    assert_eq!(items[0].last_error, LastError::of("caf\\xE9"));
     let read = reading(&*source, "caf\\xE9").await;
     assert_eq!(read.item, items[0]);
     assert_eq!(source.payload(&read.item.key, 10).await.unwrap().unwrap().bytes, [0xE9]);
@@ -104,7 +104,7 @@ async fn a_text_of_another_character_set_is_read_as_it_is(#[case] set: &str) {
     let Some(db) = Db::with(Mysql, &create).await else { return };
     let source = db.through(&format!("error = \"e\"{REASONED}"));
     let read = reading(&*source, "1").await;
-    assert_eq!(read.item.last_error, LastError::Text("café".to_owned()));
+    assert_eq!(read.item.last_error, LastError::of("café"));
     assert_eq!(read.row.get("e"), Some(&text("café")));
     assert!(matches!(source.apply(Choice::MarkDone, &change_of(&read)).await, Ok(Applied::Written { .. })));
 }

@@ -103,7 +103,7 @@ fn tried_at(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Failure> {
     if let Ok(ago) = parse_duration(text) {
         return Ok(now - ago);
     }
-    match moment::read(&Cell::Text(text.to_owned()), TimeFormat::Iso, Zone::Utc) {
+    match moment::read(&Cell::text(text), TimeFormat::Iso, Zone::Utc) {
         Reading::Known(at) => Ok(at),
         _ => Err(Failure::usage(
             format!("--tried `{text}` is no moment"),

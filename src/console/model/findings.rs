@@ -10,6 +10,7 @@ use super::counts::Counts;
 use super::groups::{Common, Group, Grouping, Groups};
 use super::names::Names;
 use super::order::{Ages, arranged};
+use super::places::Places;
 use super::row::Gist;
 pub use super::row::{Identity, Row, is_same_row};
 use super::sieve::{Sieve, narrows, sift};
@@ -19,7 +20,7 @@ use super::words::Words;
 use crate::domain::filter::Filter;
 use crate::workflow::Found;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// What stands on a line of the list.
@@ -51,7 +52,7 @@ enum Anchor {
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     rows: Vec<Row>,
-    places: HashMap<Identity, u32>,
+    places: Places,
     words: Words,
     names: Names,
     /// One a row, as it is.
@@ -152,7 +153,7 @@ impl Findings {
 
     /// The row of an identity.
     pub fn find(&self, identity: &Identity) -> Option<&Row> {
-        self.row(*self.places.get(identity)?)
+        self.row(self.place_of(identity)?)
     }
 
     /// How many there are of each sort.
@@ -168,6 +169,10 @@ impl Findings {
     /// The filter as it was typed.
     pub fn typed(&self) -> &str {
         &self.typed
+    }
+
+    fn place_of(&self, identity: &Identity) -> Option<u32> {
+        self.places.get(identity, &self.rows)
     }
 
     fn row(&self, id: u32) -> Option<&Row> {
@@ -191,7 +196,7 @@ impl Findings {
 
     /// Changes one row in place; its line stays until [`Findings::settle_order`].
     pub fn change(&mut self, identity: &Identity, change: impl FnOnce(&mut Row)) -> bool {
-        let Some(id) = self.places.get(identity).copied() else { return false };
+        let Some(id) = self.place_of(identity) else { return false };
         if self.change_at(id, change) {
             self.unplaced.push(id);
         }
@@ -225,7 +230,7 @@ impl Findings {
         // To look up a page is to wait for memory, row by row: several threads wait for less.
         let look_up = |found: Found| {
             let identity = Identity::of(&found.finding.item);
-            let known = self.places.get(&identity).copied();
+            let known = self.place_of(&identity);
             let is_same = known.and_then(|id| self.row(id)).is_some_and(|row| row.is_of(&found));
             (identity, known, is_same, Arc::new(found))
         };
@@ -234,7 +239,7 @@ impl Findings {
         let mut fresh = Vec::new();
         for (identity, known, is_same, found) in page {
             // A page may bring one key twice: the second is not known from before.
-            if let Some(id) = known.or_else(|| self.places.get(&identity).copied()) {
+            if let Some(id) = known.or_else(|| self.place_of(&identity)) {
                 self.change_at(id, |row| {
                     if !is_same {
                         (row.checked, row.decided) = (None, None);
@@ -244,7 +249,7 @@ impl Findings {
                 });
                 seen.push(id);
             } else {
-                let id = self.add(identity, Row::new(found, run));
+                let id = self.add(Row::new(found, run));
                 fresh.push(id);
                 seen.push(id);
             }
@@ -262,14 +267,14 @@ impl Findings {
             .filter_map(|id| self.row(*id))
     }
 
-    fn add(&mut self, identity: Identity, row: Row) -> u32 {
+    fn add(&mut self, row: Row) -> u32 {
         let id = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let gist = Gist::of(&row, self.words.number_of(&row.found));
         self.counts.add(&gist, row.selected);
-        self.places.insert(identity, id);
         self.texts.push(&row.found.facts());
         self.common.push(Common::of(&row.found));
         self.rows.push(row);
+        self.places.insert(id, &self.rows);
         self.gists.push(gist);
         self.placed.push(gist);
         self.passes.push(false);
@@ -283,7 +288,7 @@ impl Findings {
 
     /// Takes a finding out of the list.
     pub fn remove(&mut self, identity: &Identity) {
-        if let Some(gone) = self.places.get(identity).copied() {
+        if let Some(gone) = self.place_of(identity) {
             self.keep_where(|id, _| id != gone);
         }
     }
@@ -353,7 +358,8 @@ impl Findings {
     /// Marks rows as waiting for checks of a number; gives what is to be checked.
     pub fn ask(&mut self, run: u64, identities: &[Identity]) -> Vec<Arc<Found>> {
         let asked = |identity| {
-            let row = self.rows.get_mut(*self.places.get(identity)? as usize)?;
+            let at = self.places.get(identity, &self.rows)? as usize;
+            let row = self.rows.get_mut(at)?;
             row.asked = Some(run);
             Some(Arc::clone(&row.found))
         };
@@ -460,7 +466,7 @@ impl Findings {
         self.ages.keep(kept);
         self.order = self.order.iter().copied().filter_map(kept).collect();
         self.shown = self.shown.iter().copied().filter_map(kept).collect();
-        self.places.retain(|_, id| kept(*id).map(|new| *id = new).is_some());
+        self.places.keep(kept);
         if self.is_grouped() {
             // Which group stands first may be another one now.
             self.show_again(anchor);

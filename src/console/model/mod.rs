@@ -16,6 +16,7 @@ mod names;
 pub mod notice;
 mod order;
 pub mod palette;
+mod places;
 pub mod proposals;
 pub mod row;
 pub mod settling;

@@ -71,6 +71,12 @@ impl Row {
         }
     }
 
+    /// Whether an identity is its own.
+    pub fn has(&self, identity: &Identity) -> bool {
+        let item = &self.found.finding.item;
+        item.key.as_str() == &*identity.key && item.source == identity.source
+    }
+
     /// Its identity.
     pub fn identity(&self) -> Identity {
         Identity::of(&self.found.finding.item)

@@ -232,7 +232,7 @@ pub fn key_of(spelled: &str) -> KeyEvent {
 }
 
 pub fn row(status: &str) -> Row {
-    let text = |text: &str| Cell::Text(text.to_owned());
+    let text = |text: &str| Cell::text(text);
     Row {
         columns: vec![
             ("key".into(), text("invoice:0:2026-05")),
@@ -251,10 +251,10 @@ pub fn prepared(found: &Found, choice: Choice, verdict: Verdict) -> Prepared {
             "UPDATE jobs SET status = :status, updated_at = :now WHERE key = :key AND status IS :seen_status"
                 .to_owned(),
         parameters: vec![
-            (":status".to_owned(), Cell::Text("done".to_owned())),
-            (":now".to_owned(), Cell::Text("2026-05-04T03:00:00".to_owned())),
-            (":key".to_owned(), Cell::Text(found.finding.item.key.as_str().to_owned())),
-            (":seen_status".to_owned(), Cell::Text(found.finding.item.status.to_string())),
+            (":status".to_owned(), Cell::text("done")),
+            (":now".to_owned(), Cell::text("2026-05-04T03:00:00")),
+            (":key".to_owned(), Cell::text(found.finding.item.key.as_str().to_owned())),
+            (":seen_status".to_owned(), Cell::text(found.finding.item.status.to_string())),
         ],
         rows: crate::ports::source::Rows::exactly(1),
         why: None,

@@ -151,7 +151,7 @@ fn keys_become_tasks(#[case] keys: &str, #[case] task: Task) {
 fn a_key_too_long_for_the_clipboard_is_not_copied() {
     let mut console = Console::with(80, 24, 1);
     let mut page = sample::page("billing", 0..1);
-    let key = crate::domain::cell::Cell::Text("k".repeat(10_000));
+    let key = crate::domain::cell::Cell::text("k".repeat(10_000));
     page.found[0].finding.item.key = crate::domain::item::ItemKey::new(vec![key]);
     console.press("R");
     let scan = |message| Message::Scan(message);

@@ -75,10 +75,10 @@ fn a_cut_document_with_fields_to_hide_is_not_shown_in_part() {
 
 #[test]
 fn null_empty_and_bad_text_look_different() {
-    let cells = [Cell::Null, Cell::Text(String::new()), Cell::BadText(vec![0xE9])];
+    let cells = [Cell::Null, Cell::text(""), Cell::bad_text(vec![0xE9])];
     let shown: Vec<String> = cells.iter().map(|cell| shown::cell("last_error", cell, &[], false)).collect();
     assert_eq!(shown, ["NULL", "''", "\\xE9"]);
-    let errors = [LastError::NotKept, LastError::Absent, LastError::Text(String::new())];
+    let errors = [LastError::NotKept, LastError::Absent, LastError::of("")];
     let lines: Vec<Vec<String>> = errors.iter().map(|error| shown::error_lines(error, &[], false)).collect();
     assert_eq!(lines, [["(this source keeps no errors)"], ["NULL"], ["'' (an empty text)"]]);
 }
@@ -88,9 +88,8 @@ fn control_and_direction_signs_of_outside_text_reach_no_cell() {
     let mut console = Console::with(200, 50, 1);
     let mut found = sample::page("billing", 0..1);
     let item = &mut found.found[0].finding.item;
-    item.last_error =
-        LastError::Text("\u{1b}[31mred \u{202e}abc\u{200b} password=hunter2\nsecond".to_owned());
-    item.key = crate::domain::item::ItemKey::new(vec![Cell::Text("a\u{1b}]0;x\u{7}\nb".to_owned())]);
+    item.last_error = LastError::of("\u{1b}[31mred \u{202e}abc\u{200b} password=hunter2\nsecond");
+    item.key = crate::domain::item::ItemKey::new(vec![Cell::text("a\u{1b}]0;x\u{7}\nb")]);
     console.press("R");
     let message =
         crate::console::message::ScanMessage::Page { run: 2, source: "billing".into(), page: found };

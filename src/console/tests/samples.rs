@@ -69,7 +69,7 @@ fn happenings(found: &Found, effects: &[Effect]) -> Vec<Happening> {
         happening(found, Origin::Audit, "audit entry 7", 90, What::Checked("duplicated".to_owned())),
     ];
     let untimed = Happening {
-        at: Reading::Unreadable { raw: "soon".to_owned(), why: "no time that is known" },
+        at: Reading::unreadable("soon", "no time that is known"),
         ..receipt(20, 0, What::Noted(Told { word: "sent".to_owned(), ..run(2, "w2") }))
     };
     all.push(untimed);

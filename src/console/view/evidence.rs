@@ -25,7 +25,7 @@ pub fn timeline(row: &Row, lines: &mut Lines) {
     let mut tell = |reading: &Reading, what: &str| match reading {
         Reading::Known(at) => events.push((*at, what.to_owned())),
         Reading::Missing => {}
-        Reading::ZoneUnclear(_) | Reading::UnitUnclear(_) | Reading::Unreadable { .. } => {
+        Reading::ZoneUnclear(_) | Reading::UnitUnclear(_) | Reading::Unreadable(_) => {
             unclear.push(format!("{what}: {}", shown::line(&reading.to_string())));
         }
     };

@@ -21,7 +21,7 @@ fn operator(name: &str, login: &str, host: &str) -> Operator {
 }
 
 fn row(status: &str) -> Row {
-    Row { columns: vec![("status".into(), Cell::Text(status.to_owned()))] }
+    Row { columns: vec![("status".into(), Cell::text(status))] }
 }
 
 fn sight(verdict: Verdict, ids: &[&str]) -> Sight {
@@ -249,7 +249,7 @@ fn judgement(verdict: Verdict) -> Judgement {
 fn an_approval_permits_what_the_rules_permit_and_nothing_on_another_row() {
     let advised = Advised { advice: Advice::MarkDone, reasons: Vec::new() };
     let stakes = Stakes { risk: Risk::Financial, approvals: Approvals::One };
-    let key = ItemKey::new(vec![Cell::Text("inv-1".to_owned())]);
+    let key = ItemKey::new(vec![Cell::text("inv-1")]);
     let permit = |approval: Approval, seen: Row| {
         approval.permit(key.clone(), stakes, &judgement(Verdict::Happened), &advised, seen)
     };

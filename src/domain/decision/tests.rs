@@ -23,7 +23,7 @@ fn draft(choice: Choice, insists: bool) -> Draft {
         id: Uuid::from_u128(1),
         choice,
         source: "billing".into(),
-        key: ItemKey::new(vec![Cell::Text("inv-1".to_owned())]),
+        key: ItemKey::new(vec![Cell::text("inv-1")]),
         operator: Operator { name: "ana".into(), login: "ana".into(), host: "ops-1".into() },
         reason: Reason::new("seen in the ledger").unwrap(),
         insists,
@@ -257,7 +257,7 @@ fn a_long_reason_is_cut(#[case] typed: usize, #[case] kept: usize) {
 
 #[test]
 fn an_intended_decision_keeps_what_was_permitted() {
-    let seen = Row { columns: vec![("status".into(), Cell::Text("running".to_owned()))] };
+    let seen = Row { columns: vec![("status".into(), Cell::text("running"))] };
     let asked = draft(Choice::MarkDone, false);
     let stakes = Stakes { risk: Risk::Safe, approvals: Approvals::One };
     let judgement = judgement(Verdict::Happened, true);

@@ -22,13 +22,13 @@ fn without_zone(seconds_ago: i64) -> Reading {
 }
 
 fn unreadable() -> Reading {
-    Reading::Unreadable { raw: "yesterday".to_owned(), why: "not a time" }
+    Reading::unreadable("yesterday", "not a time")
 }
 
 fn item(state: State, times: Times) -> Item {
     Item {
         source: "billing".into(),
-        key: ItemKey::new(vec![Cell::Text("inv-1".to_owned())]),
+        key: ItemKey::new(vec![Cell::text("inv-1")]),
         kind: "invoice".into(),
         status: "running".into(),
         state,
@@ -232,7 +232,7 @@ fn case_61_the_sources_clock_counts() {
 #[rstest]
 #[case::missing(Reading::Missing)]
 #[case::unreadable(unreadable())]
-#[case::no_unit(Reading::UnitUnclear("1800000000000".to_owned()))]
+#[case::no_unit(Reading::unit_unclear("1800000000000"))]
 #[case::future(ago(-HOUR))]
 #[case::far_future(Reading::Known(DateTime::<Utc>::MAX_UTC))]
 fn what_is_no_time_is_never_fresh(#[case] odd: Reading) {
@@ -326,7 +326,7 @@ fn any_reading() -> impl Strategy<Value = Reading> {
         Just(Reading::Missing),
         any_at().prop_map(Reading::Known),
         any_at().prop_map(Reading::ZoneUnclear),
-        Just(Reading::UnitUnclear("7".to_owned())),
+        Just(Reading::unit_unclear("7")),
         Just(unreadable()),
     ]
 }
@@ -374,7 +374,7 @@ proptest! {
             let fresh = |reading: &Reading| match reading {
                 Reading::Known(at) => noon() - *at < STUCK_AFTER && *at - noon() <= FUTURE_TOLERANCE,
                 Reading::ZoneUnclear(at) => may_be_younger(*at, STUCK_AFTER, noon()),
-                Reading::Missing | Reading::UnitUnclear(_) | Reading::Unreadable { .. } => false,
+                Reading::Missing | Reading::UnitUnclear(_) | Reading::Unreadable(_) => false,
             };
             prop_assert!([times.created, times.started, times.updated].iter().any(fresh));
         }

@@ -49,7 +49,7 @@ mod tests {
         #[case] stored: &str,
         #[case] is_it: bool,
     ) {
-        let text = |text: &str| Cell::Text(text.to_owned());
+        let text = |text: &str| Cell::text(text);
         assert_eq!(is_stored_as(&text(written), &text(stored)), is_it);
     }
 
@@ -57,6 +57,6 @@ mod tests {
     fn numbers_are_what_they_are() {
         assert!(is_stored_as(&Cell::Integer(7), &Cell::Integer(7)));
         assert!(!is_stored_as(&Cell::Integer(7), &Cell::Integer(8)));
-        assert!(!is_stored_as(&Cell::Integer(7), &Cell::Text("7".to_owned())));
+        assert!(!is_stored_as(&Cell::Integer(7), &Cell::text("7")));
     }
 }

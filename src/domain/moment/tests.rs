@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 fn text(raw: &str) -> Cell {
-    Cell::Text(raw.to_owned())
+    Cell::text(raw)
 }
 
 #[rstest]
@@ -27,7 +27,7 @@ fn iso_texts_are_read(#[case] raw: &str, #[case] expected: &str) {
 #[case::micros(Cell::Integer(1_800_000_000_000_000), TimeFormat::EpochUs, "2027-01-15T08:00:00Z")]
 #[case::nanos(Cell::Integer(1_800_000_000_000_000_000), TimeFormat::EpochNs, "2027-01-15T08:00:00Z")]
 #[case::float(Cell::Real(1_800_000_000.25), TimeFormat::EpochS, "2027-01-15T08:00:00.250Z")]
-#[case::text_number(Cell::Text("1800000000".into()), TimeFormat::EpochS, "2027-01-15T08:00:00Z")]
+#[case::text_number(Cell::text("1800000000"), TimeFormat::EpochS, "2027-01-15T08:00:00Z")]
 #[case::julian(Cell::Real(2_461_055.833_333_333_5), TimeFormat::Julian, "2026-01-15T08:00:00Z")]
 fn numbers_are_read_in_the_declared_unit(
     #[case] cell: Cell,
@@ -40,16 +40,16 @@ fn numbers_are_read_in_the_declared_unit(
 #[rstest]
 #[case::unit_seconds(Cell::Integer(1_800_000_000), TimeFormat::Iso, "1800000000 (unit unclear)")]
 #[case::unit_millis(Cell::Integer(1_800_000_000_000), TimeFormat::Iso, "1800000000000 (unit unclear)")]
-#[case::unit_text(Cell::Text("1800000000".into()), TimeFormat::Iso, "1800000000 (unit unclear)")]
+#[case::unit_text(Cell::text("1800000000"), TimeFormat::Iso, "1800000000 (unit unclear)")]
 #[case::far(
     Cell::Integer(1_767_225_600_000),
     TimeFormat::EpochS,
     "1767225600000 (year out of range (is the unit right?))"
 )]
-#[case::word(Cell::Text("yesterday".into()), TimeFormat::Iso, "yesterday (not a time)")]
-#[case::date(Cell::Text("2026-05-04".into()), TimeFormat::Iso, "2026-05-04 (a date without a time)")]
-#[case::empty(Cell::Text(String::new()), TimeFormat::Iso, "'' (empty text)")]
-#[case::blob(Cell::Blob(vec![1]), TimeFormat::Iso, "x'01' (bytes, not a time)")]
+#[case::word(Cell::text("yesterday"), TimeFormat::Iso, "yesterday (not a time)")]
+#[case::date(Cell::text("2026-05-04"), TimeFormat::Iso, "2026-05-04 (a date without a time)")]
+#[case::empty(Cell::text(""), TimeFormat::Iso, "'' (empty text)")]
+#[case::blob(Cell::blob(vec![1]), TimeFormat::Iso, "x'01' (bytes, not a time)")]
 #[case::nan(Cell::Real(f64::NAN), TimeFormat::EpochS, "NaN (not a finite number)")]
 #[case::null(Cell::Null, TimeFormat::Iso, "none")]
 fn what_is_no_time_says_why(#[case] cell: Cell, #[case] format: TimeFormat, #[case] expected: &str) {
@@ -97,7 +97,7 @@ proptest! {
     fn any_cell_is_read_without_panic(number in any::<i64>(), real in any::<f64>(), raw in any::<String>()) {
         for format in [TimeFormat::Iso, TimeFormat::EpochS, TimeFormat::EpochMs, TimeFormat::EpochUs,
             TimeFormat::EpochNs, TimeFormat::Julian] {
-            for cell in [Cell::Integer(number), Cell::Real(real), Cell::Text(raw.clone())] {
+            for cell in [Cell::Integer(number), Cell::Real(real), Cell::text(raw.as_str())] {
                 let _reading = read(&cell, format, Zone::Utc).to_string();
             }
         }

@@ -31,7 +31,7 @@ fn judgement(verdict: Verdict, effects: Vec<Effect>) -> Judgement {
 
 /// An entry as the workflow writes it.
 fn entry(event: Event) -> Entry {
-    let seen = Row { columns: vec![("status".into(), Cell::Text("failed".to_owned()))] };
+    let seen = Row { columns: vec![("status".into(), Cell::text("failed"))] };
     let sight = Sight::of(&judgement(Verdict::Happened, vec![effect("ch_1", "1200")]));
     let mut body = json!({
         "choice": "retry", "reason": "the bank has nothing", "insisted": true,

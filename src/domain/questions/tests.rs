@@ -178,7 +178,7 @@ fn what_is_missing_never_becomes_a_no() {
         }),
         ("the log's times", |case| {
             for one in case.happenings.iter_mut().filter(|one| one.origin == Origin::Receipt) {
-                one.at = Reading::UnitUnclear("17".to_owned());
+                one.at = Reading::unit_unclear("17");
             }
             (case.logs.first, case.logs.last) = (None, None);
         }),

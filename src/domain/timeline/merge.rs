@@ -11,7 +11,7 @@ pub fn merge(happenings: Vec<Happening>, gaps: Gaps) -> Timeline {
         match &happening.at {
             Reading::Known(at) => timed.push((*at, happening)),
             Reading::Missing => untimed.push(Untimed { happening, why: "it tells no time".to_owned() }),
-            odd @ (Reading::ZoneUnclear(_) | Reading::UnitUnclear(_) | Reading::Unreadable { .. }) => {
+            odd @ (Reading::ZoneUnclear(_) | Reading::UnitUnclear(_) | Reading::Unreadable(_)) => {
                 let why = format!("its time cannot be read for certain: {odd}");
                 untimed.push(Untimed { happening, why });
             }

@@ -142,8 +142,8 @@ fn of_columns(item: &Item, row: &Row, masks: &[String]) -> Vec<Happening> {
 fn of_error(item: &Item, place: &str, error: &Value, zone: Zone, masks: &[String]) -> Option<Happening> {
     let text = error.get("error").and_then(Value::as_str)?;
     let at = match error.get("at") {
-        Some(Value::String(at)) => read(&Cell::Text(at.clone()), TimeFormat::Iso, zone),
-        Some(Value::Number(number)) => Reading::UnitUnclear(number.to_string()),
+        Some(Value::String(at)) => read(&Cell::text(at.as_str()), TimeFormat::Iso, zone),
+        Some(Value::Number(number)) => Reading::unit_unclear(number.to_string()),
         Some(_) | None => Reading::Missing,
     };
     let told = Told {
@@ -217,7 +217,7 @@ fn of_entry(entry: &Entry) -> Option<Happening> {
         }
     };
     Some(Happening {
-        at: read(&Cell::Text(entry.at.clone()), TimeFormat::Iso, Zone::Utc),
+        at: read(&Cell::text(entry.at.as_str()), TimeFormat::Iso, Zone::Utc),
         clock: Clock::Console,
         origin: Origin::Audit,
         place: format!("audit entry {}", entry.seq),
@@ -284,7 +284,7 @@ fn effect_from_json(value: &Value) -> Option<Effect> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     let state: EffectState = serde_json::from_value(value.get("state")?.clone()).ok()?;
     let money = text("amount").and_then(|amount| Money::read(amount, text("currency"), Unit::Major).ok());
-    let at = text("at").and_then(|at| read(&Cell::Text(at.to_owned()), TimeFormat::Iso, Zone::Utc).known());
+    let at = text("at").and_then(|at| read(&Cell::text(at), TimeFormat::Iso, Zone::Utc).known());
     Some(Effect {
         id: text("id")?.to_owned(),
         status: text("status")?.to_owned(),

@@ -271,7 +271,7 @@ fn what_has_no_time_stands_at_the_end_with_the_reason() {
     let bad = |at: Reading| Happening { at, ..receipt("10:00:00", What::Requeued(told(1, ""))) };
     let all = vec![
         bad(Reading::Missing),
-        bad(Reading::UnitUnclear("1796040000".to_owned())),
+        bad(Reading::unit_unclear("1796040000")),
         receipt("10:00:00", What::Ended(Ending::Done, told(1, ""))),
     ];
     let timeline = merge(all, Gaps::default());
@@ -359,14 +359,14 @@ fn a_row_that_was_set_back_is_doubted_and_shows_no_order() {
 fn item(state: State, times: Times) -> Item {
     Item {
         source: "jobs".into(),
-        key: ItemKey::new(vec![Cell::Text("k".to_owned())]),
+        key: ItemKey::new(vec![Cell::text("k")]),
         kind: "job".into(),
         status: state.as_str().into(),
         state,
         attempts: Some(2),
         tried_once: false,
         times,
-        last_error: LastError::Text("timed out".to_owned()),
+        last_error: LastError::of("timed out"),
         fields: Vec::new(),
         oddities: Vec::new(),
     }
@@ -381,7 +381,7 @@ fn a_row_tells_its_times_its_columns_and_its_list_of_errors() {
         lease: Lease::EndsAt(known("10:30:00")),
         ..Times::default()
     };
-    let text = |text: &str| Cell::Text(text.to_owned());
+    let text = |text: &str| Cell::text(text);
     let errors = r#"[{"at":"2026-11-30T09:30:00.5Z","attempt":1,"error":"connection reset"},{"attempt":1}]"#;
     let row = Row {
         columns: vec![
@@ -410,7 +410,7 @@ fn a_row_tells_its_times_its_columns_and_its_list_of_errors() {
 /// Without a time that shows it, nobody knows the zone of a column that no preset reads.
 #[test]
 fn a_column_of_no_known_zone_is_not_placed() {
-    let row = Row { columns: vec![("scheduled_at".into(), Cell::Text("2026-11-30 09:29:00".to_owned()))] };
+    let row = Row { columns: vec![("scheduled_at".into(), Cell::text("2026-11-30 09:29:00"))] };
     let timeline = merge(of_row(&item(State::Pending, Times::default()), Some(&row), &[]), Gaps::default());
     assert_eq!(timeline.lines, []);
     assert_eq!(timeline.untimed[0].why, "its time cannot be read for certain: 2026-11-30T09:29:00 (zone?)");

@@ -167,7 +167,7 @@ impl Source for FakeSource {
 
     fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
         let seen = change.seen.columns.iter().map(|(name, cell)| (format!(":seen_{name}"), cell.clone()));
-        let now = (":now".to_owned(), Cell::Text(stamp(change.now)));
+        let now = (":now".to_owned(), Cell::text(stamp(change.now)));
         let sql = match choice {
             Choice::MarkDone => "UPDATE jobs SET status = 'done', updated_at = :now WHERE …",
             Choice::Retry => "DELETE FROM jobs WHERE …",

@@ -181,7 +181,7 @@ impl Source for SimSource {
 
     fn plan(&self, choice: Choice, change: &Change) -> Result<Vec<PlannedStatement>, Unsupported> {
         let seen = change.seen.columns.iter().map(|(name, cell)| (format!(":seen_{name}"), cell.clone()));
-        let now = (":now".to_owned(), Cell::Text(stamp(change.now)));
+        let now = (":now".to_owned(), Cell::text(stamp(change.now)));
         let sql = match (choice, self.facts.leaves(choice)) {
             (Choice::Escalate, _) => return Ok(Vec::new()),
             (Choice::MarkDone, _) => "UPDATE jobs SET status = 'done', updated_at = :now WHERE …",

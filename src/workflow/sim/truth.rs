@@ -58,7 +58,7 @@ impl Job {
 
     /// The row that it is.
     pub(super) fn row(&self, setting: &Setting, key: &str) -> Row {
-        let text = |text: &str| Cell::Text(text.to_owned());
+        let text = |text: &str| Cell::text(text);
         let mut columns = vec![
             ("key".into(), text(key)),
             ("status".into(), text(self.status)),
@@ -77,7 +77,7 @@ impl Job {
         let state = State::ALL.into_iter().find(|state| state.as_str() == self.status);
         Item {
             source: SOURCE.into(),
-            key: ItemKey::new(vec![Cell::Text(key.to_owned())]),
+            key: ItemKey::new(vec![Cell::text(key)]),
             kind: "job".into(),
             status: self.status.into(),
             state: state.unwrap(),
@@ -92,7 +92,7 @@ impl Job {
                 },
                 ..Times::default()
             },
-            last_error: self.error.clone().map_or(LastError::Absent, LastError::Text),
+            last_error: self.error.as_deref().map_or(LastError::Absent, LastError::of),
             fields: self.row(setting, key).columns,
             oddities: Vec::new(),
         }

@@ -27,7 +27,7 @@ pub fn a_time_is_written_back_as_it_was_read(input: &[u8]) -> Result<(), String>
     let text = text(input);
     let numbers = [text.trim().parse().ok().map(Cell::Integer), text.trim().parse().ok().map(Cell::Real)];
     let zones = [Zone::Utc, Zone::Unclear, Zone::Fixed(FixedOffset::west_opt(3 * 3600).unwrap())];
-    for cell in numbers.into_iter().flatten().chain([Cell::Text(text)]) {
+    for cell in numbers.into_iter().flatten().chain([Cell::text(text)]) {
         for format in [Iso, EpochS, EpochMs, EpochUs, EpochNs, Julian] {
             for zone in zones {
                 let seen = read(&cell, format, zone);

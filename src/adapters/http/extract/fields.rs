@@ -90,12 +90,12 @@ fn time_of(place: &TimePlace, effect: &Value, id: &str) -> Result<Option<DateTim
                 .map_err(|_| wrong(format!("`{}` is no mail date", shown(&text))));
         }
     };
-    match moment::read(&Cell::Text(text), format, place.zone) {
+    match moment::read(&Cell::text(text), format, place.zone) {
         Reading::Known(at) => Ok(Some(at)),
         other @ (Reading::Missing
         | Reading::ZoneUnclear(_)
         | Reading::UnitUnclear(_)
-        | Reading::Unreadable { .. }) => Err(wrong(format!("`{other}`"))),
+        | Reading::Unreadable(_)) => Err(wrong(format!("`{other}`"))),
     }
 }
 

@@ -205,7 +205,7 @@ fn time_of(place: &TimeColumn, cell: &Cell, id: &str) -> Result<Option<DateTime<
     match moment::read(cell, place.format, place.zone) {
         Reading::Known(at) => Ok(Some(at)),
         Reading::Missing => Ok(None),
-        other @ (Reading::ZoneUnclear(_) | Reading::UnitUnclear(_) | Reading::Unreadable { .. }) => {
+        other @ (Reading::ZoneUnclear(_) | Reading::UnitUnclear(_) | Reading::Unreadable(_)) => {
             Err(shape(format!("the time of effect {} (`{}`): {other}", shown(id), place.column)))
         }
     }
@@ -222,7 +222,7 @@ fn link_of(link: &crate::preset::template::Template, id: &str, reference: &str) 
 /// A text as it is, a whole number digit for digit; `None` for everything else.
 fn plain(cell: &Cell) -> Option<String> {
     match cell {
-        Cell::Text(text) => Some(text.clone()),
+        Cell::Text(text) => Some(text.to_string()),
         Cell::Integer(number) => Some(number.to_string()),
         Cell::Null | Cell::Real(_) | Cell::BadText(_) | Cell::Blob(_) => None,
     }

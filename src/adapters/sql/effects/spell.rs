@@ -120,12 +120,12 @@ impl Spelled<'_> {
     pub(super) fn of_reference(&self, reference: &str, rows_max: usize) -> Result<Query, Fault> {
         self.check_reference(reference)?;
         let column = self.quoted(&self.look.reference);
-        let text = Cell::Text(reference.to_owned());
+        let text = Cell::text(reference);
         let mut values = vec![(":reference".to_owned(), text)];
         let condition = match (self.engine, self.held(&self.look.reference)) {
             // A value of SQLite is of its own type, whatever its column says: the same digits as a number, or as bytes.
             (Engine::Sqlite, _) => {
-                values.push((":bytes".to_owned(), Cell::Blob(reference.as_bytes().to_vec())));
+                values.push((":bytes".to_owned(), Cell::blob(reference.as_bytes().to_vec())));
                 let mut places = vec![":reference", ":bytes"];
                 if let Some(number) = whole(reference) {
                     values.push((":number".to_owned(), Cell::Integer(number)));
@@ -172,7 +172,7 @@ impl Spelled<'_> {
             folded(":reference"),
             rows_max.saturating_add(1)
         );
-        let values = vec![(":reference".to_owned(), Cell::Text(reference.to_owned()))];
+        let values = vec![(":reference".to_owned(), Cell::text(reference))];
         Some(Query { sql, values })
     }
 

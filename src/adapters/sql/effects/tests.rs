@@ -50,7 +50,7 @@ fn one_query_asks_for_one_reference(#[case] engine: Engine, #[case] sql: &str) {
     let (look, facts) = (look(), facts(Held::Text, Standing::Primary));
     let query = Spelled { engine, look: &look, facts: &facts }.of_reference("42", 5).unwrap();
     assert_eq!(query.sql, sql);
-    assert_eq!(query.values[0], (":reference".to_owned(), Cell::Text("42".to_owned())));
+    assert_eq!(query.values[0], (":reference".to_owned(), Cell::text("42")));
 }
 
 #[test]

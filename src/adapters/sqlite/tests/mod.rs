@@ -150,7 +150,7 @@ fn at(text: &str) -> DateTime<Utc> {
 }
 
 fn text(value: &str) -> Cell {
-    Cell::Text(value.to_owned())
+    Cell::text(value)
 }
 
 /// Every row of a table as SQLite spells it, to compare before and after.

@@ -43,8 +43,8 @@ fn only_what_both_read_alike_is_young(#[case] value: &str, #[case] young: bool) 
 }
 
 #[rstest]
-#[case::bytes(Cell::Blob(b"2026-05-04 10:00:00".to_vec()), TimeFormat::Iso)]
-#[case::bad_text(Cell::BadText(b"2026-05-04 10:00:00\xe9".to_vec()), TimeFormat::Iso)]
+#[case::bytes(Cell::blob(b"2026-05-04 10:00:00".to_vec()), TimeFormat::Iso)]
+#[case::bad_text(Cell::bad_text(b"2026-05-04 10:00:00\xe9".to_vec()), TimeFormat::Iso)]
 #[case::number(Cell::Integer(1_800_000_000), TimeFormat::Iso)]
 #[case::null(Cell::Null, TimeFormat::EpochS)]
 #[case::text_number(text("1800000000"), TimeFormat::EpochS)]
@@ -95,7 +95,7 @@ fn spelled(format: TimeFormat, moment: DateTime<Utc>, style: u8) -> Cell {
         5 => form("%Y-%m-%d %H:%M:%S,%3f"),
         6 => form("%Y-%m-%d"),
         7 => Cell::Integer(moment.timestamp()),
-        8 => Cell::Blob(moment.format("%Y-%m-%d %H:%M:%S").to_string().into_bytes()),
+        8 => Cell::blob(moment.format("%Y-%m-%d %H:%M:%S").to_string().into_bytes()),
         9 => text(&(moment + TimeDelta::hours(2)).format("%Y-%m-%dT%H:%M:%S%.f+02:00").to_string()),
         10 => Cell::Null,
         _ => text("yesterday"),

@@ -38,7 +38,7 @@ async fn every_built_in_preset_reads_its_table(
     let errors: Vec<_> = items.iter().map(|item| item.last_error.clone()).collect();
     let expected = match name {
         "sent_emails" => [LastError::NotKept, LastError::NotKept],
-        _ => [LastError::Absent, LastError::Text("timed out".to_owned())],
+        _ => [LastError::Absent, LastError::of("timed out")],
     };
     assert_eq!(errors, expected);
 }
@@ -66,10 +66,10 @@ async fn attempts_that_are_no_number_are_an_oddity(
 
 #[rstest]
 #[case::null("NULL", LastError::Absent)]
-#[case::empty("''", LastError::Text(String::new()))]
-#[case::bad_text("CAST(x'E9' AS TEXT)", LastError::Text("\\xE9".to_owned()))]
-#[case::blob("x'E900'", LastError::Text("x'E900'".to_owned()))]
-#[case::number("7", LastError::Text("7".to_owned()))]
+#[case::empty("''", LastError::of(""))]
+#[case::bad_text("CAST(x'E9' AS TEXT)", LastError::of("\\xE9"))]
+#[case::blob("x'E900'", LastError::of("x'E900'"))]
+#[case::number("7", LastError::of("7"))]
 #[tokio::test]
 async fn null_empty_and_odd_errors_are_told_apart(#[case] value: &str, #[case] error: LastError) {
     let file =

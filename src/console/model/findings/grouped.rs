@@ -89,7 +89,7 @@ impl Findings {
 
     /// Puts the cursor on a finding, or on the group that has it; where it is not shown, the cursor stays.
     pub fn go_to(&mut self, identity: &Identity) {
-        let line = self.places.get(identity).copied().and_then(|id| self.line_of(Anchor::Row(id)));
+        let line = self.place_of(identity).and_then(|id| self.line_of(Anchor::Row(id)));
         if let Some(line) = line {
             self.move_to(line);
         }
