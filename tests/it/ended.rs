@@ -45,6 +45,25 @@ fn a_list_that_nobody_read_is_told_where_there_are_no_items_too() {
     assert!(ran.err.contains("nothing was matched"), "{}", ran.err);
 }
 
+/// No comfort where nothing was read: neither that nothing is odd nor that nothing happened twice.
+#[test]
+fn where_nothing_could_be_read_that_is_told_with_its_reason() {
+    let incident = without_a_provider();
+    for command in ["reconcile", "duplicates"] {
+        let ran = incident.run(&format!("{command} --since 3h"));
+        let told = "Nothing could be read, so ";
+        assert!(ran.err.contains(told) && ran.err.contains(": ledger.charge: "), "{}", ran.err);
+        assert!(!ran.err.contains("in what could be read"), "{}", ran.err);
+    }
+    let incident = Incident::new();
+    incident.world.write("jobs.db", "no database at all, but a text that is long enough to be looked at");
+    for command in ["reconcile", "duplicates"] {
+        let ran = incident.run(&format!("{command} --since 3h"));
+        assert!(ran.err.contains("Nothing could be read, so "), "{}", ran.err);
+        assert!(!ran.err.contains("in what could be read"), "{}", ran.err);
+    }
+}
+
 #[test]
 fn a_secret_that_is_missing_is_2_whoever_asked() {
     let incident = Incident::new();
