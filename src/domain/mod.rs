@@ -35,6 +35,7 @@ pub mod questions;
 pub mod report;
 pub mod shape;
 pub mod signing;
+pub mod slowness;
 pub mod stake;
 pub mod text;
 pub mod timeline;

@@ -250,8 +250,7 @@ async fn judge(
         .map(|found| async move {
             let name = desk.kind(&found.finding.item.kind).policy.check.as_ref()?;
             let operation = operations.get(name)?;
-            let clocks = operation.provider.facts().clocks;
-            let checked = check_by(desk, &found, &operation.list, clocks).await;
+            let checked = check_by(desk, &found, &operation.list, operation.provider.facts()).await;
             if !is_lost(&found, &checked) {
                 return Some((found, checked));
             }

@@ -156,8 +156,10 @@ fn a_check_of_many_reads_the_list_and_says_the_same() {
     let by_list = incident.run("check --all --json");
     assert_eq!((by_list.code, incident.asked()), (Some(0), (0, 4)), "{}", by_list.err);
     assert_eq!(by_list.err, plan.err.replace(&window_of(&plan.err), &window_of(&by_list.err)));
+    assert!(by_list.err.contains("how long a page of its list takes is not known"), "{}", by_list.err);
     let by_item = incident.run("check --all --json --by item");
     assert_eq!((by_item.code, incident.asked()), (Some(0), (60, 0)));
+    assert!(by_item.err.contains("how long an answer takes is not known"), "{}", by_item.err);
     assert!(by_item.err.contains("60 findings one by one: 60 requests"), "{}", by_item.err);
     assert_eq!(said(&by_list), said(&by_item));
     assert_eq!(said(&by_list).len(), 60);
@@ -165,6 +167,17 @@ fn a_check_of_many_reads_the_list_and_says_the_same() {
     assert_eq!(events.iter().filter(|event| *event == "listed").count(), 1);
     assert_eq!(events.len(), 121);
     assert_eq!(incident.run("audit verify").code, Some(0));
+    // What it took is on record now, and the next plan goes by it, each way by its own times.
+    let measured = |err: &str, of: &str| {
+        assert!(err.contains("where it is as slow as before (") && err.contains(of), "{err}");
+    };
+    measured(
+        &incident.run("check --all --plan --by item").err,
+        " a question, the median of 60 former checks",
+    );
+    measured(&incident.run("check --all --plan").err, " a page, the median of 1 former listing");
+    let line = incident.run("check --all --plan --json").json().remove(0);
+    assert!(line["page_seconds_median"].is_number() && line["seconds_as_slow"].is_number(), "{line}");
 }
 
 /// The moment in a plan's line, which is another each time.

@@ -92,6 +92,9 @@ pub enum OrderFault {
     /// Without an audit nothing is decided.
     #[error("nothing was changed, because the audit cannot be written: {0}")]
     Record(RecordFault),
+    /// The program itself broke on the way; the row may have been written.
+    #[error("the decision broke off inside the program")]
+    Broken,
     /// The source could not be read; nothing was changed.
     #[error("nothing was changed: {0}")]
     Source(SourceFault),
@@ -105,6 +108,7 @@ impl OrderFault {
             Self::NoSuchSource(_) => "`unstuck doctor` lists the sources.".to_owned(),
             Self::NoSuchProposal(_) => "`unstuck proposals` lists those that wait.".to_owned(),
             Self::Record(fault) => fault.do_next.clone(),
+            Self::Broken => "Start it again: it reads the row and settles what was intended.".to_owned(),
             Self::Source(fault) => fault.do_next.clone(),
         }
     }
@@ -307,10 +311,7 @@ async fn carry_out(
     let task = tokio::spawn(async move { write::carry_out(&desk, permitted, grounds).await });
     match task.await {
         Ok(decided) => decided,
-        Err(_) => Err(OrderFault::Record(RecordFault {
-            what: "the decision broke off inside the program".to_owned(),
-            do_next: "Start it again: it reads the row and settles what was intended.".to_owned(),
-        })),
+        Err(_) => Err(OrderFault::Broken),
     }
 }
 
