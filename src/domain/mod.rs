@@ -33,6 +33,7 @@ pub mod policy;
 pub mod proposal;
 pub mod questions;
 pub mod report;
+pub mod retried;
 pub mod shape;
 pub mod signing;
 pub mod slowness;
