@@ -32,8 +32,8 @@ Examples:
   unstuck check --all                                ask the providers of every finding
   unstuck decide invoice:7 --source jobs --done --reason \"charged, see ch_000007\"
 
-Exit codes: 0 fine; 1 the answer is \"no\"; 2 usage or configuration; 3 a source or provider could not be reached;
-130 stopped by Ctrl-C.";
+Exit codes: 0 fine; 1 the answer is \"no\"; 2 usage or configuration; 3 a source, a provider or the audit could not be
+reached; 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP. The console, and `watch` without --once, end with 0 then.";
 
 /// What every command understands.
 #[derive(Debug, Clone, Args)]

@@ -12,6 +12,7 @@ use crate::ports::source::Source;
 use crate::runtime::progress::Progress;
 use crate::workflow::scan::Pages;
 use crate::workflow::settle::{OrderFault, look_up};
+use crate::workflow::slowness::slowness;
 use crate::workflow::sweep::{Planned, Recorded, answers, plan_all, recorded};
 use crate::workflow::watch::facts;
 use crate::workflow::{Checked, Desk, Found};
@@ -36,6 +37,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
             printer: Printer::of_checks(arguments.format),
             troubles: Troubles::of(&settings),
             findings_count: 0,
+            answered_count: 0,
             wish: wish(arguments.by),
             plans_only: arguments.plan,
             plans_as_json: arguments.format.json,
@@ -56,11 +58,15 @@ async fn check(mut run: Run<'_>, arguments: &Check) -> Result<Exit, Failure> {
     let stopped = run.stop.is_cancelled();
     let (worst, findings_count) = (run.troubles.worst(), run.findings_count);
     // Of items that were named, it was said already that they are not there; of a plan, what there is.
-    let says_nothing_found = arguments.all && !arguments.plan;
-    run.printer.finish(says_nothing_found.then(|| run.troubles.of_nothing_found()))?;
+    let says_nothing_found = arguments.all && !arguments.plan && !stopped;
+    let printed = run.printer.finish(says_nothing_found.then(|| run.troubles.of_nothing_found()))?;
     session::tell_waiting(run.desk).await;
     if stopped {
-        say::aside("Stopped: what was answered is printed and on record.");
+        say::aside(match (run.answered_count, printed) {
+            (0, _) => "Stopped before the first answer: nothing is known.",
+            (_, 0) => "Stopped: nothing of what was answered passes the filter; it is on record.",
+            (_, _) => "Stopped: what was answered is printed and on record.",
+        });
         return Ok(Exit::Interrupted);
     }
     if worst == Exit::Fine && arguments.fail_on_findings && findings_count > 0 {
@@ -77,6 +83,8 @@ struct Run<'a> {
     printer: Printer,
     troubles: Troubles,
     findings_count: usize,
+    /// How many items have an answer, whether or not it counts.
+    answered_count: usize,
     wish: Wish,
     /// Whether only the plan is wanted.
     plans_only: bool,
@@ -155,11 +163,13 @@ impl Run<'_> {
         let planned = plan_all(desk, found, self.wish);
         let is_told = self.plans_only || self.wish != Wish::Cheapest || count >= LISTED_ITEMS_MIN;
         if is_told {
+            let slowness = slowness(desk).await;
             for planned in &planned {
+                let slowness = planned.name.as_ref().and_then(|name| slowness.get(&name.to_string()));
                 if self.plans_only && self.plans_as_json {
-                    say::line(json::line(&plan_lines::plan_json(planned)))?;
+                    say::line(json::line(&plan_lines::plan_json(planned, slowness)))?;
                 } else {
-                    say::aside(plan_lines::plan(planned));
+                    say::aside(plan_lines::plan(planned, slowness));
                 }
             }
         }
@@ -187,9 +197,9 @@ impl Run<'_> {
         let mut batches = recorded(desk, answers(desk, planned).take_until(stop.cancelled()));
         while let Some(Recorded { answered, outcome }) = batches.next().await {
             if let Err(fault) = outcome {
-                self.troubles.note(Exit::Unreachable);
-                self.tell_once(&progress, &format!("recording the checks: {}", fault.what), &fault.do_next);
+                progress.aside(|| self.troubles.tell(&Failure::unrecorded(fault)));
             }
+            self.answered_count += answered.len();
             for (found, checked) in &answered {
                 progress.advance();
                 self.note_faults(&progress, checked);

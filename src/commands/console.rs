@@ -37,17 +37,32 @@ pub(super) async fn open_configured(common: &Common, seat: Option<Seat>) -> Resu
 
 /// Everything that keeps the console from opening as the configuration says, a sentence each.
 pub(super) fn faults(settings: &Settings) -> Vec<String> {
+    written(settings).err().unwrap_or_default()
+}
+
+/// The keys and the views that the configuration names, or everything that is wrong with them.
+fn written(settings: &Settings) -> Result<(Keymap, Vec<SavedView>), Vec<String>> {
     let console = &settings.console;
-    let alone = console.keys.iter().filter_map(|(name, keys)| {
-        Keymap::with(&std::iter::once((name.clone(), keys.clone())).collect()).err()
+    let keys = Keymap::with(&console.keys).map_err(|whole| {
+        let alone = console.keys.iter().filter_map(|(name, keys)| {
+            Keymap::with(&std::iter::once((name.clone(), keys.clone())).collect()).err()
+        });
+        let alone: Vec<String> = alone.collect();
+        // Where each can be read, they are in each other's way.
+        if alone.is_empty() { vec![whole] } else { alone }
     });
-    let mut faults: Vec<String> = alone.collect();
-    if faults.is_empty() {
-        // Only those that can be read may be in each other's way.
-        faults.extend(Keymap::with(&console.keys).err());
+    let (mut views, mut faults) = (Vec::new(), Vec::new());
+    for (name, entry) in &console.views {
+        match view(name, entry) {
+            Ok(view) => views.push(view),
+            Err(what) => faults.push(what),
+        }
     }
-    faults.extend(console.views.iter().filter_map(|(name, entry)| view(name, entry).err()));
-    faults
+    match keys {
+        Ok(keys) if faults.is_empty() => Ok((keys, views)),
+        Ok(_) => Err(faults),
+        Err(of_keys) => Err(of_keys.into_iter().chain(faults).collect()),
+    }
 }
 
 /// How the console is to be, from the configuration and the views that were saved.
@@ -55,15 +70,11 @@ fn options(settings: &Settings) -> Result<event_loop::Options, Failure> {
     const MEND: &str =
         "Mend the configuration; docs/console.md has every name. `unstuck doctor` tells all of it.";
     let console = &settings.console;
-    if let Some(first) = faults(settings).into_iter().next() {
-        return Err(Failure::usage(first, MEND));
-    }
-    let keys = Keymap::with(&console.keys).map_err(|what| Failure::usage(what, MEND))?;
+    let (keys, mut known) = written(settings)
+        .map_err(|faults| Failure::usage(faults.into_iter().next().unwrap_or_default(), MEND))?;
     let place = Folders::of_platform().ok().map(|folders| folders.state.join(views::FILE_NAME));
     // Saved views that cannot be read keep nobody from an incident: they are missing, and saving says why.
     let saved = place.as_deref().map(views::read).and_then(Result::ok).unwrap_or_default();
-    let written = console.views.iter().map(|(name, entry)| view(name, entry));
-    let mut known = written.collect::<Result<Vec<_>, String>>().map_err(|what| Failure::usage(what, MEND))?;
     let is_new = |view: &SavedView| !console.views.contains_key(&view.name);
     known.extend(saved.iter().filter_map(|(name, entry)| view(name, entry).ok()).filter(is_new));
     let save = move |view: &SavedView| -> Result<(), (String, String)> {

@@ -286,7 +286,7 @@ async fn check_all(
     let mut all = Vec::new();
     while let Some(Recorded { answered, outcome }) = batches.next().await {
         if let Err(fault) = outcome {
-            progress.aside(|| say::aside(Failure::from(fault)));
+            progress.aside(|| troubles.tell(&Failure::unrecorded(fault)));
         }
         for (_, checked) in &answered {
             progress.aside(|| troubles.tell_unanswered(checked));
@@ -335,7 +335,11 @@ async fn settle_one(
             Ok(())
         }
         // Without an audit nothing more can be decided; a source that cannot be read skips its item.
-        Err(fault @ (settle::OrderFault::Record(_) | settle::OrderFault::ReadOnly)) => Err(fault.into()),
+        Err(
+            fault @ (settle::OrderFault::Record(_)
+            | settle::OrderFault::Broken
+            | settle::OrderFault::ReadOnly),
+        ) => Err(fault.into()),
         Err(
             fault @ (settle::OrderFault::Source(_)
             | settle::OrderFault::NoSuchSource(_)

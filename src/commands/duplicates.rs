@@ -7,8 +7,7 @@ use crate::output::{duplicate_lines, json, say};
 use crate::workflow::Desk;
 use crate::workflow::reconcile::Scope;
 use crate::workflow::story::duplicates;
-use crate::workflow::sweep::recorded;
-use futures_util::{StreamExt, stream};
+use crate::workflow::sweep::record_all;
 use tokio_util::sync::CancellationToken;
 
 /// Finds and prints them, one line a reference.
@@ -35,15 +34,8 @@ async fn find(
         say::aside("Stopped: nothing is said of what was not looked at yet.");
         return Ok(Exit::Interrupted);
     };
-    let mut batches = recorded(desk, stream::iter(found.checks()));
-    while let Some(batch) = batches.next().await {
-        if let Err(fault) = batch.outcome {
-            troubles.tell(&Failure::new(
-                Exit::Unreachable,
-                format!("recording the checks: {}", fault.what),
-                fault.do_next,
-            ));
-        }
+    if let Some(fault) = record_all(desk, found.checks()).await {
+        troubles.tell(&Failure::unrecorded(fault));
     }
     super::reconcile::tell_troubles(&found.reconciled, &mut troubles);
     let groups: Vec<_> = found.groups().collect();

@@ -5,6 +5,7 @@ use crate::domain::evidence::{Fault, Hindrance};
 use crate::ports::record::RecordFault;
 use crate::ports::source::SourceFault;
 use crate::runtime::RuntimeFault;
+use crate::runtime::signals::Signal;
 use crate::workflow::settle::OrderFault;
 use std::fmt;
 
@@ -19,8 +20,12 @@ pub enum Exit {
     Usage,
     /// A source or provider could not be reached.
     Unreachable,
-    /// Stopped by the operator.
+    /// Stopped by the operator (SIGINT).
     Interrupted,
+    /// Asked to end (SIGTERM).
+    Terminated,
+    /// Its terminal was closed (SIGHUP).
+    HungUp,
     /// The program itself broke.
     Broken,
 }
@@ -45,6 +50,16 @@ impl Exit {
         hindrance.map_or(Self::No, Self::of)
     }
 
+    /// The same, where it is a stop told by the signal that asked for it.
+    #[must_use]
+    pub fn asked_by(self, signal: Option<Signal>) -> Self {
+        match (self, signal) {
+            (Self::Interrupted, Some(Signal::Terminate)) => Self::Terminated,
+            (Self::Interrupted, Some(Signal::HangUp)) => Self::HungUp,
+            (other, Some(_) | None) => other,
+        }
+    }
+
     /// The exit code.
     pub fn code(self) -> u8 {
         match self {
@@ -54,6 +69,9 @@ impl Exit {
             Self::Unreachable => 3,
             // What shells say of a program that Ctrl-C ended.
             Self::Interrupted => 130,
+            // And of one that another signal ended: 128 and its number.
+            Self::Terminated => 143,
+            Self::HungUp => 129,
             // What every Rust program that panics says.
             Self::Broken => 101,
         }
@@ -75,6 +93,11 @@ impl Failure {
     /// A failure from its parts.
     pub fn new(exit: Exit, what: impl Into<String>, do_next: impl Into<String>) -> Self {
         Self { exit, what: what.into(), do_next: do_next.into() }
+    }
+
+    /// Checks that were made and are not on record.
+    pub fn unrecorded(fault: RecordFault) -> Self {
+        Self::new(Exit::Unreachable, format!("recording the checks: {}", fault.what), fault.do_next)
     }
 
     /// A wrong call.
@@ -114,7 +137,10 @@ impl From<OrderFault> for Failure {
     fn from(fault: OrderFault) -> Self {
         let (what, do_next) = (fault.to_string(), fault.do_next());
         let exit = match fault {
-            OrderFault::ReadOnly | OrderFault::Record(_) | OrderFault::NoSuchProposal(_) => Exit::No,
+            OrderFault::ReadOnly | OrderFault::NoSuchProposal(_) => Exit::No,
+            // Nothing was intended yet: an audit that cannot be had is told as every other command tells it.
+            OrderFault::Record(fault) => Self::from(fault).exit,
+            OrderFault::Broken => Exit::Broken,
             OrderFault::NoSuchSource(_) => Exit::Usage,
             OrderFault::Source(fault) => Self::from(fault).exit,
         };

@@ -24,6 +24,7 @@ mod tell;
 mod watch;
 pub mod wrong_call;
 
+use crate::runtime::interrupt;
 use arguments::{Arguments, Command};
 use failure::{Exit, Failure};
 
@@ -32,6 +33,14 @@ use failure::{Exit, Failure};
 /// # Errors
 /// A [`Failure`] with its two lines and its exit code.
 pub async fn run(arguments: Arguments) -> Result<Exit, Failure> {
+    let ended = carry_out(arguments).await;
+    let asked_by = interrupt::asked_by();
+    ended
+        .map(|exit| exit.asked_by(asked_by))
+        .map_err(|failure| Failure { exit: failure.exit.asked_by(asked_by), ..failure })
+}
+
+async fn carry_out(arguments: Arguments) -> Result<Exit, Failure> {
     let Arguments { common, command } = arguments;
     match command {
         None => console::run(&common).await,

@@ -10,8 +10,7 @@ use crate::output::{json, say};
 use crate::workflow::Desk;
 use crate::workflow::reconcile::words::not_listed;
 use crate::workflow::reconcile::{Reconciled, Scope, reconcile};
-use crate::workflow::sweep::recorded;
-use futures_util::{StreamExt, stream};
+use crate::workflow::sweep::record_all;
 use tokio_util::sync::CancellationToken;
 
 /// What to do about an item that a list left open.
@@ -41,15 +40,8 @@ async fn match_both(
         say::aside("Stopped: nothing is said of what was not matched yet.");
         return Ok(Exit::Interrupted);
     };
-    let mut batches = recorded(desk, stream::iter(result.items.clone()));
-    while let Some(batch) = batches.next().await {
-        if let Err(fault) = batch.outcome {
-            troubles.tell(&Failure::new(
-                Exit::Unreachable,
-                format!("recording the checks: {}", fault.what),
-                fault.do_next,
-            ));
-        }
+    if let Some(fault) = record_all(desk, result.items.clone()).await {
+        troubles.tell(&Failure::unrecorded(fault));
     }
     tell_troubles(&result, &mut troubles);
     print(&result, arguments.format)?;

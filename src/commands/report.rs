@@ -14,9 +14,13 @@ use crate::workflow::incident::called;
 use crate::workflow::report::report;
 use crate::workflow::settle::propose::waiting;
 use crate::workflow::watch::{Watched, look};
+use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;
+
+/// How far back a report goes that nobody gave a beginning: a shift and the one before it.
+const SINCE_UNSAID: TimeDelta = TimeDelta::hours(24);
 
 /// Reads the audit, looks at the sources, and writes the report.
 pub(super) async fn run(common: &Common, arguments: &ReportArguments) -> Result<Exit, Failure> {
@@ -56,8 +60,9 @@ async fn scope(desk: &Desk, arguments: &ReportArguments) -> Result<Scope, Failur
         return Ok(Scope { incident: Some(incident), from, until });
     }
     let now = desk.clock.now();
-    let (from, until) = (arguments.since, arguments.until);
-    let (from, until) = (from.map(|from| from.seen_from(now)), until.map(|until| until.seen_from(now)));
+    let since = arguments.since.map(|since| since.seen_from(now));
+    let from = since.or_else(|| now.checked_sub_signed(SINCE_UNSAID));
+    let until = arguments.until.map(|until| until.seen_from(now));
     if from.zip(until).is_some_and(|(from, until)| from >= until) {
         return Err(Failure::usage("--until is not after --since", "Say first when it began."));
     }

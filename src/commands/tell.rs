@@ -6,11 +6,12 @@ use crate::domain::mask::{MASK, is_hidden_name, mask_text};
 use crate::domain::moment::stamp;
 use crate::domain::permission::Permission;
 use crate::domain::text::clean;
+use crate::domain::verdict::Verdict;
 use crate::output::{json, say};
 use crate::ports::escalation::ShownRequest;
 use crate::ports::source::{LateWriter, PlannedStatement};
 use crate::workflow::settle::{Prepared, masked_row, masked_statements};
-use crate::workflow::{Decided, Desk};
+use crate::workflow::{Checked, Decided, Desk};
 use serde_json::{Value, json};
 
 /// What a decision would do, as JSON.
@@ -154,9 +155,18 @@ pub(super) fn decided(source: &str, key: &str, decided: &Decided, as_json: bool)
             say::aside(Failure::new(Exit::No, what, decided.do_next.clone().unwrap_or_default()));
         }
     }
+    let goes_on = matches!(decided.outcome, Outcome::Applied { .. } | Outcome::Proposed { .. });
+    if let Some(why) = decided.checked.as_ref().and_then(why_unknown).filter(|_| goes_on && !as_json) {
+        say::aside(clean(&format!("{key}: the verdict is `{}`: {why}", Verdict::Unknown)));
+    }
     if let Some(fault) = &decided.record_fault {
         say::aside(Failure::from(fault.clone()));
     }
+}
+
+/// Why nothing that counts is known; `None` where something is.
+fn why_unknown(checked: &Checked) -> Option<String> {
+    (checked.verdict() == Verdict::Unknown).then(|| checked.judgement.reasons.join(" "))
 }
 
 fn decided_json(source: &str, key: &str, decided: &Decided) -> Value {
@@ -172,6 +182,7 @@ fn decided_json(source: &str, key: &str, decided: &Decided) -> Value {
         "outcome": decided.outcome.as_str(),
         "why": why,
         "verdict": decided.checked.as_ref().map(|checked| checked.verdict().as_str()),
+        "reasons": decided.checked.as_ref().map(|checked| &checked.judgement.reasons),
         "decision": decided.decision.to_string(),
         "audit": decided.entry,
     });

@@ -151,7 +151,7 @@ impl Run<'_> {
     async fn take(&mut self, looked: Looked) -> Result<Exit, Failure> {
         let (at, mut worst) = (looked.look.at, Exit::Fine);
         let mut troubles: Vec<Failure> = looked.faults.into_iter().map(Failure::from).collect();
-        troubles.extend(looked.record_fault.map(Failure::from));
+        troubles.extend(looked.record_fault.map(Failure::unrecorded));
         troubles.extend(looked.unasked.iter().map(|(what, hindrance)| {
             Failure::new(
                 Exit::of(*hindrance),

@@ -171,9 +171,10 @@ impl Draft {
         })
     }
 
-    /// Why not even a second person's approval would do.
+    /// Why not even a second person's approval would do, and where nothing is known, what made it so.
     fn denied(&self, permission: &Permission) -> Option<Denied> {
-        let why = permission.against.clone().filter(|_| !self.insists)?;
+        let mut why = permission.against.clone().filter(|_| !self.insists)?;
+        permission.why_unknown.iter().for_each(|reason| why.extend([" ", reason]));
         let do_next = match permission.second_person {
             None => "Insist with `--override` and a reason (it goes on record), or escalate.",
             Some(_) => {

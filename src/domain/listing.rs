@@ -3,6 +3,8 @@
 //! It answers for one reference as an answer to a question for that reference would: with the same effects, or with the
 //! fault that the same item would be there.
 
+pub mod window;
+
 use crate::domain::evidence::{Answer, Effect, EffectState, Fault, FaultKind};
 use crate::domain::text::clean_cut;
 use chrono::{DateTime, Utc};
@@ -26,6 +28,11 @@ pub struct ListedEffect {
 }
 
 impl ListedEffect {
+    /// When it came about; `None` where no time can be read.
+    pub fn at(&self) -> Option<DateTime<Utc>> {
+        self.read.as_ref().ok()?.at
+    }
+
     fn carries(&self, reference: &str) -> bool {
         self.references.iter().any(|theirs| theirs == reference)
     }

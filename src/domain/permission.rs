@@ -10,6 +10,8 @@ use crate::domain::verdict::{Judgement, Verdict};
 pub struct Permission {
     /// What stands against it: then only if the operator insists, with a reason that goes on record.
     pub against: Option<String>,
+    /// What made the verdict `unknown`, in sentences; empty where it is another.
+    pub why_unknown: Vec<String>,
     /// What could go wrong although nothing stands against it; with any, the operator is asked once more.
     pub cautions: Vec<String>,
     /// Why it takes a second person; `None` where one is enough.
@@ -33,22 +35,27 @@ pub fn permission(choice: Choice, stakes: Stakes, judgement: &Judgement, advised
         Approvals::One => None,
         Approvals::Two => Some(TWO_PERSONS.to_owned()),
     };
+    let is_unknown = verdict == Verdict::Unknown;
+    let why_unknown = if is_unknown { judgement.reasons.clone() } else { Vec::new() };
     // Rule 4 once more, and not by the advice alone: whoever hands over another advice gets no retry for it.
     let may_retry = advised.advice == Advice::Retry && judgement.settled && !verdict.forbids_retry();
     match choice {
         Choice::Escalate => Permission::default(),
         Choice::Retry if may_retry => Permission {
             against: None,
+            why_unknown,
             cautions: retry_cautions(stakes.risk, advised),
             second_person: by_policy,
         },
         Choice::Retry if stakes.risk == Risk::Financial => Permission {
             against: against("a retry could repeat an effect, and this kind is financial."),
+            why_unknown,
             cautions: Vec::new(),
             second_person: Some(FINANCIAL_OVERRIDE.to_owned()),
         },
         Choice::Retry => Permission {
             against: against("a retry could repeat an effect."),
+            why_unknown,
             cautions: Vec::new(),
             second_person: by_policy,
         },
@@ -62,7 +69,7 @@ pub fn permission(choice: Choice, stakes: Stakes, judgement: &Judgement, advised
                     against("marked done, an effect that is not there would be lost.")
                 }
             };
-            Permission { against, cautions: Vec::new(), second_person: by_policy }
+            Permission { against, why_unknown, cautions: Vec::new(), second_person: by_policy }
         }
     }
 }

@@ -2,14 +2,15 @@
 
 use crate::domain::moment::stamp;
 use crate::domain::plan::{Plan, PlannedListing};
+use crate::domain::slowness::{Measured, Slowness};
 use crate::domain::text::{clean, count_of};
 use crate::workflow::sweep::Planned;
 use chrono::SubsecRound;
 use serde_json::json;
 use std::time::Duration;
 
-/// What a plan comes to.
-pub fn plan(planned: &Planned) -> String {
+/// What a plan comes to, where its provider is as slow as it was.
+pub fn plan(planned: &Planned, slowness: Option<&Slowness>) -> String {
     let name = name(planned);
     let Some(plan) = &planned.plan else {
         return format!(
@@ -20,11 +21,12 @@ pub fn plan(planned: &Planned) -> String {
     let Some(listing) = &plan.listing else {
         let requests = plan.requests();
         return format!(
-            "{name}: {} one by one: {}{}, {} at its pace",
+            "{name}: {} one by one: {}{}, {} at its pace; {}",
             count_of(plan.items, "finding"),
             count_of(requests, "request"),
             confirming(plan),
-            about(plan.time_of(requests))
+            about(plan.time_of(requests)),
+            as_slow(plan, slowness)
         );
     };
     let rest = match plan.one_by_one {
@@ -32,18 +34,19 @@ pub fn plan(planned: &Planned) -> String {
         left => format!(" and {left} one by one"),
     };
     format!(
-        "{name}: {} by listing {}{rest}: {} or more{}, {} or more at its pace; {}",
+        "{name}: {} by listing {}{rest}: {} or more{}, {} or more at its pace; {}; {}",
         count_of(plan.items, "finding"),
         window(listing),
         count_of(plan.requests(), "request"),
         confirming(plan),
         about(plan.time_of(plan.requests())),
+        as_slow(plan, slowness),
         beyond(plan, listing)
     )
 }
 
 /// What a plan comes to, for programs.
-pub fn plan_json(planned: &Planned) -> serde_json::Value {
+pub fn plan_json(planned: &Planned, slowness: Option<&Slowness>) -> serde_json::Value {
     let plan = planned.plan.as_ref();
     let listing = plan.and_then(|plan| plan.listing.as_ref());
     let told = |listing: &PlannedListing| {
@@ -54,6 +57,7 @@ pub fn plan_json(planned: &Planned) -> serde_json::Value {
             "pages_max": (!listing.is_forced).then_some(listing.pages_max),
         })
     };
+    let (known, seconds) = (slowness, |measured: Measured| measured.median.as_secs_f64());
     json!({
         "operation": planned.name.as_ref().map(ToString::to_string),
         "findings": planned.found.len(),
@@ -61,8 +65,34 @@ pub fn plan_json(planned: &Planned) -> serde_json::Value {
         "listing": listing.map(told),
         "requests_min": plan.map(Plan::requests),
         "confirming_max": plan.map(Plan::confirming_max),
+        "question_seconds_median": known.and_then(|known| known.question).map(seconds),
+        "page_seconds_median": known.and_then(|known| known.page).map(seconds),
+        "seconds_as_slow": known.zip(plan).and_then(|(known, plan)| known.time_of(plan)).map(|time| time.as_secs_f64()),
         "seconds_min": plan.map(|plan| plan.time_of(plan.requests()).as_secs_f64()),
     })
+}
+
+/// How long it takes where the provider is as slow as it was, and by which times that is told.
+fn as_slow(plan: &Plan, slowness: Option<&Slowness>) -> String {
+    let slowness = slowness.copied().unwrap_or_default();
+    let (asks, lists) = (plan.one_by_one > 0, plan.listing.is_some());
+    let Some(time) = slowness.time_of(plan) else {
+        let what = match (asks && slowness.question.is_none(), lists && slowness.page.is_none()) {
+            (true, true) => "an answer or a page of its list",
+            (_, true) => "a page of its list",
+            (_, false) => "an answer",
+        };
+        return format!("how long {what} takes is not known: none is on record");
+    };
+    let by = |wanted: bool, measured: Option<Measured>, one: &str, many: &str| {
+        measured.filter(|_| wanted).map(|Measured { median, times }| {
+            format!("{} {one}, the median of {}", about(median), count_of(times, many))
+        })
+    };
+    let question = by(asks, slowness.question, "a question", "former check");
+    let page = by(lists, slowness.page, "a page", "former listing");
+    let told: Vec<String> = question.into_iter().chain(page).collect();
+    format!("{} where it is as slow as before ({})", about(time), told.join("; "))
 }
 
 /// That a listing did not count; `None` where it did, or where there was none.

@@ -3,10 +3,19 @@
 use crate::runtime::signals::{self, Signal};
 use futures_util::StreamExt;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 use tokio_util::sync::CancellationToken;
 
 /// What a command says to the second `Ctrl-C`.
 const PATIENCE: &str = "A write that has begun is carried to its end; please wait.";
+
+/// The signal that asked this process to stop: a process is stopped once.
+static ASKED_BY: OnceLock<Signal> = OnceLock::new();
+
+/// The signal that asked a command to stop; `None` where none did.
+pub fn asked_by() -> Option<Signal> {
+    ASKED_BY.get().copied()
+}
 
 /// A token that is cancelled by `Ctrl-C`, SIGTERM or SIGHUP.
 ///
@@ -18,7 +27,7 @@ const PATIENCE: &str = "A write that has begun is carried to its end; please wai
 pub fn token() -> io::Result<CancellationToken> {
     let token = CancellationToken::new();
     let signals = signals::listen()?;
-    tokio::spawn(watch(signals, token.clone(), io::stderr()));
+    tokio::spawn(watch(signals, token.clone(), io::stderr(), &ASKED_BY));
     Ok(token)
 }
 
@@ -26,15 +35,19 @@ async fn watch(
     mut signals: impl futures_util::Stream<Item = Signal> + Unpin,
     token: CancellationToken,
     mut told: impl Write,
+    asked_by: &OnceLock<Signal>,
 ) {
     while let Some(signal) = signals.next().await {
         match signal {
             Signal::Continue => {}
-            Signal::Terminate if token.is_cancelled() => {
+            _ if token.is_cancelled() => {
                 // Whoever closed the error output does not want to know.
                 let _closed_output = writeln!(told, "{PATIENCE}");
             }
-            Signal::Terminate => token.cancel(),
+            Signal::Interrupt | Signal::Terminate | Signal::HangUp => {
+                let _is_first = asked_by.set(signal);
+                token.cancel();
+            }
         }
     }
 }
@@ -46,14 +59,21 @@ mod tests {
 
     #[tokio::test]
     async fn the_first_signal_cancels_and_the_second_asks_for_patience() {
-        for (signals, is_cancelled, told) in [
-            (vec![Signal::Continue], false, String::new()),
-            (vec![Signal::Terminate], true, String::new()),
-            (vec![Signal::Terminate, Signal::Continue, Signal::Terminate], true, format!("{PATIENCE}\n")),
+        for (signals, stopped_by, told) in [
+            (vec![Signal::Continue], None, String::new()),
+            (vec![Signal::Terminate], Some(Signal::Terminate), String::new()),
+            (vec![Signal::HangUp], Some(Signal::HangUp), String::new()),
+            (
+                vec![Signal::Interrupt, Signal::Continue, Signal::Terminate],
+                Some(Signal::Interrupt),
+                format!("{PATIENCE}\n"),
+            ),
         ] {
             let (token, mut said) = (CancellationToken::new(), Vec::new());
-            watch(stream::iter(signals), token.clone(), &mut said).await;
-            assert_eq!(token.is_cancelled(), is_cancelled);
+            let asked_by = OnceLock::new();
+            watch(stream::iter(signals), token.clone(), &mut said, &asked_by).await;
+            assert_eq!(asked_by.get().copied(), stopped_by);
+            assert_eq!(token.is_cancelled(), stopped_by.is_some());
             assert_eq!(String::from_utf8(said).unwrap(), told);
         }
     }

@@ -37,7 +37,7 @@ pub async fn run(seat: &mut Seat, setup: LeadSetup, guide: &impl Guide) -> Resul
             biased;
             () = terminal::panicked() => return Err(RuntimeFault::Panicked),
             Some(signal) = seat.signals.next() => match signal {
-                Signal::Terminate => return Ok(Ended::Left),
+                Signal::Interrupt | Signal::Terminate | Signal::HangUp => return Ok(Ended::Left),
                 Signal::Continue => {
                     seat.screen.leave();
                     seat.screen.enter().map_err(RuntimeFault::Output)?;

@@ -6,8 +6,12 @@ use std::io;
 /// A signal that the console takes itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// End (SIGTERM, SIGHUP, or a SIGINT that no key sent).
+    /// End: a SIGINT that no key of the console sent.
+    Interrupt,
+    /// End (SIGTERM).
     Terminate,
+    /// End: the terminal was closed (SIGHUP).
+    HangUp,
     /// The shell put the job in the foreground again (SIGCONT).
     Continue,
 }
@@ -25,8 +29,8 @@ pub fn listen() -> io::Result<impl Stream<Item = Signal> + Unpin> {
     let continued = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
     let mut listened = [
         (signal(SignalKind::terminate())?, Signal::Terminate),
-        (signal(SignalKind::hangup())?, Signal::Terminate),
-        (signal(SignalKind::interrupt())?, Signal::Terminate),
+        (signal(SignalKind::hangup())?, Signal::HangUp),
+        (signal(SignalKind::interrupt())?, Signal::Interrupt),
         (signal(continued)?, Signal::Continue),
     ];
     Ok(poll_fn(move |context| {
@@ -49,7 +53,7 @@ pub fn listen() -> io::Result<impl Stream<Item = Signal> + Unpin> {
     use std::task::Poll;
     let mut pressed = tokio::signal::windows::ctrl_c()?;
     Ok(poll_fn(move |context| match pressed.poll_recv(context) {
-        Poll::Ready(Some(())) => Poll::Ready(Some(Signal::Terminate)),
+        Poll::Ready(Some(())) => Poll::Ready(Some(Signal::Interrupt)),
         Poll::Ready(None) | Poll::Pending => Poll::Pending,
     }))
 }

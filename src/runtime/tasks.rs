@@ -321,6 +321,7 @@ fn source_fault(fault: OrderFault) -> SourceFault {
         OrderFault::ReadOnly
         | OrderFault::NoSuchSource(_)
         | OrderFault::NoSuchProposal(_)
+        | OrderFault::Broken
         | OrderFault::Record(_) => SourceFault {
             kind: SourceFaultKind::Mismatch,
             do_next: fault.do_next(),

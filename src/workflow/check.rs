@@ -4,13 +4,13 @@ use crate::config::kind::Kind;
 use crate::domain::advice::{Advice, Advised, advise};
 use crate::domain::attempt::{Attempts, KeyProtection, KeyTold};
 use crate::domain::audit::{Attachment, Entry, Event, NewEntry, Subject};
-use crate::domain::evidence::{Clocks, Evidence, Fault, FaultKind, Hindrance};
+use crate::domain::evidence::{Answer, Clocks, Evidence, Fault, FaultKind, Hindrance};
 use crate::domain::mask::mask_document;
 use crate::domain::moment::{span, stamp};
 use crate::domain::money::Money;
 use crate::domain::timeline::origins::effect_json;
 use crate::domain::verdict::{Judgement, Verdict, judge};
-use crate::ports::provider::{Provider, Question, Told};
+use crate::ports::provider::{Provider, ProviderFacts, Question, Told};
 use crate::ports::receipts::Receipt;
 use crate::ports::record::RecordFault;
 use crate::workflow::desk::{Desk, template_fields};
@@ -65,20 +65,26 @@ pub async fn check(desk: &Desk, found: &Found) -> Checked {
         Ok(prepared) => prepared,
         Err(fault) => return unanswered(kind, found, fault, at),
     };
-    let told = provider.ask(&question).await;
+    let told = named(provider.ask(&question).await, &provider.facts().name);
     weigh(found, told, provider.facts().clocks, expected.as_ref(), (key, kind.policy.stuck_after), at)
 }
 
 /// Judges a finding by a list that was read whole, or by the fault that it was. The list counts from when it began: what came
 /// about while it was read may be on it or not.
-pub(super) async fn check_by(desk: &Desk, found: &Found, list: &List, clocks: Clocks) -> Checked {
+pub(super) async fn check_by(desk: &Desk, found: &Found, list: &List, facts: &ProviderFacts) -> Checked {
     let kind = desk.kind(&found.finding.item.kind);
     let (question, expected, key) = match prepare_question(desk, kind, found).await {
         Ok(prepared) => prepared,
         Err(fault) => return unanswered(kind, found, fault, list.began),
     };
-    let told = list.tell(&question.reference);
-    weigh(found, told, clocks, expected.as_ref(), (key, kind.policy.stuck_after), list.began)
+    let told = named(list.tell(&question.reference), &facts.name);
+    weigh(found, told, facts.clocks, expected.as_ref(), (key, kind.policy.stuck_after), list.began)
+}
+
+/// What was told, where it does not count with whose answer that is: whoever reads it has several providers.
+fn named(told: Told, name: &str) -> Told {
+    let Answer::Fault(fault) = told.answer else { return told };
+    Told { answer: Answer::Fault(Fault { detail: format!("{name}: {}", fault.detail), ..fault }), ..told }
 }
 
 /// Judges what a provider told, `at` being when the question was asked. Pure, but for its place.

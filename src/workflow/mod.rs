@@ -15,6 +15,7 @@ pub mod scan;
 pub mod settle;
 #[cfg(test)]
 mod sim;
+pub mod slowness;
 pub mod story;
 pub mod sweep;
 pub mod watch;

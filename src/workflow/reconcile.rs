@@ -4,6 +4,7 @@
 //! list each operation -> read every item of every source -> on the list, or done in the window?
 //!      -> judge by the list -> duplicate, mismatch -> lost? ask for it alone -> effects that no item accounts for
 //! ```
+//! What lies outside the window is left out on our side ([`InWindow`]): a provider may not know the filter that it was given.
 //! The lists are read before the items, so an effect that is on a list has its item already.
 
 pub mod words;
@@ -12,7 +13,8 @@ use crate::domain::attempt::Attempts;
 use crate::domain::evidence::{EffectState, Fault, FaultKind};
 use crate::domain::finding::FindingKind;
 use crate::domain::item::{Item, State};
-use crate::domain::listing::ListedEffect;
+use crate::domain::listing::window::InWindow;
+use crate::domain::listing::{ListedEffect, Listing};
 use crate::domain::policy::CheckName;
 use crate::domain::verdict::Verdict;
 use crate::ports::provider::Provider;
@@ -63,8 +65,16 @@ pub struct Reconciled {
     pub unaccounted: Vec<Unaccounted>,
     /// How many items were matched.
     pub items_matched: usize,
-    /// How many effects were on the lists.
-    pub effects_listed: usize,
+    /// How many effects of the window were on the lists.
+    pub effects_matched: usize,
+    /// How many effects lie outside the window and were left out.
+    pub left_out: usize,
+    /// How many effects tell no time that can be read, and are matched for that.
+    pub undated: usize,
+    /// How many operations could be listed.
+    pub lists_read: usize,
+    /// How many of the sources that are told of could be read to their end.
+    pub sources_read: usize,
     /// Operations whose list counts as not read, each with why, and how many items nothing is said of.
     pub not_listed: Vec<(CheckName, Fault, usize)>,
     /// Operations whose provider sees less far back than the window goes, each with how far: what is older is not on the list.
@@ -82,6 +92,8 @@ pub struct Reconciled {
 struct Operation<'a> {
     provider: &'a Arc<dyn Provider>,
     list: List,
+    /// What of the list lies in the window; `None` where it counts as not read.
+    window: Option<InWindow>,
     /// Every reference that an item has.
     accounted: HashSet<Arc<str>>,
     /// How many items of the window it is asked about.
@@ -107,6 +119,7 @@ pub async fn reconcile(desk: &Desk, scope: &Scope, told: Told<'_>) -> Reconciled
         };
         on_page(0);
         let read = read_source(desk, source, scope, (&mut operations, &mut candidates), &mut on_page).await;
+        result.sources_read += usize::from(read.is_ok() && is_told(scope, source));
         result.unread.extend(read.err());
     }
     result.items_matched = operations.values().map(|operation| operation.items).sum();
@@ -115,13 +128,13 @@ pub async fn reconcile(desk: &Desk, scope: &Scope, told: Told<'_>) -> Reconciled
     for (name, operation) in operations {
         match &operation.list.outcome {
             Ok(listing) => {
-                result.effects_listed += listing.effects().len();
+                result.count(listing, operation.window.as_ref());
                 let lookback = operation.provider.facts().clocks.lookback;
                 let short = lookback.filter(|lookback| *lookback < scope.since);
                 result.short_sighted.extend(short.map(|lookback| (name.clone(), lookback)));
                 // An item that was not read may be the one that an effect belongs to.
                 if scope.source.is_none() && result.unread.is_empty() {
-                    result.unaccounted.extend(unaccounted(&name, &operation, scope));
+                    result.unaccounted.extend(unaccounted(&name, &operation));
                 }
             }
             // Where nobody had a list to read, only its items are missed.
@@ -137,6 +150,24 @@ pub async fn reconcile(desk: &Desk, scope: &Scope, told: Told<'_>) -> Reconciled
     result
 }
 
+impl Reconciled {
+    /// Counts what a list has of the window, and beside it.
+    fn count(&mut self, listing: &Listing, window: Option<&InWindow>) {
+        let counts = |listed: &&ListedEffect| window.is_none_or(|window| window.counts(listed));
+        let effects = listing.effects();
+        let matched = effects.iter().filter(counts).count();
+        self.lists_read += 1;
+        self.effects_matched += matched;
+        self.left_out += effects.len() - matched;
+        self.undated += effects.iter().filter(|listed| listed.at().is_none()).count();
+    }
+}
+
+/// Whether a source's items are told of.
+fn is_told(scope: &Scope, source: &Arc<dyn Source>) -> bool {
+    scope.source.as_ref().is_none_or(|name| *name == source.facts().name)
+}
+
 async fn list_all<'a>(desk: &'a Desk, scope: &Scope, told: Told<'_>) -> BTreeMap<CheckName, Operation<'a>> {
     let from = desk.clock.now().checked_sub_signed(scope.since + WINDOW_MARGIN);
     let (read, total) = (AtomicUsize::new(0), desk.providers.len());
@@ -145,7 +176,10 @@ async fn list_all<'a>(desk: &'a Desk, scope: &Scope, told: Told<'_>) -> BTreeMap
         let pages_max = provider.facts().listing.map_or(0, |facts| facts.pages_max);
         let list = list(desk, provider, from, pages_max).await;
         told(Step::Lists { read: read.fetch_add(1, Ordering::Relaxed) + 1, total });
-        (name.clone(), Operation { provider, list, accounted: HashSet::new(), items: 0, unreferenced: 0 })
+        let listed = list.outcome.as_ref().ok().zip(list.began.checked_sub_signed(scope.since));
+        let window = listed.map(|(listing, from)| InWindow::of(listing, from));
+        let accounted = HashSet::new();
+        (name.clone(), Operation { provider, list, window, accounted, items: 0, unreferenced: 0 })
     });
     future::join_all(each).await.into_iter().collect()
 }
@@ -158,7 +192,7 @@ async fn read_source(
     (operations, candidates): (&mut BTreeMap<CheckName, Operation<'_>>, &mut Vec<Arc<Found>>),
     on_page: &mut (dyn FnMut(usize) + Send),
 ) -> Result<(), SourceFault> {
-    let is_told = scope.source.as_ref().is_none_or(|name| *name == source.facts().name);
+    let is_told = is_told(scope, source);
     let mut pages = Pages::of_every_item(desk, source);
     while let Some(page) = pages.next_items().await {
         let page = page?;
@@ -177,7 +211,11 @@ async fn read_source(
                 operation.unreferenced += 1;
                 continue;
             };
-            let is_listed = !listing.pages_of(reference).is_empty();
+            if is_in_window && let Some(window) = &mut operation.window {
+                window.add(reference);
+            }
+            let is_of_window = operation.window.as_ref().is_none_or(|window| window.holds(reference));
+            let is_listed = is_of_window && !listing.pages_of(reference).is_empty();
             operation.accounted.insert(Arc::clone(reference));
             if is_told && (is_listed || is_done) {
                 candidates.push(Arc::new(found));
@@ -188,7 +226,12 @@ async fn read_source(
 }
 
 /// Whether an item was last tried within the window, or may have been.
-fn is_in_window(desk: &Desk, item: &Item, source_now: DateTime<Utc>, since: TimeDelta) -> bool {
+pub(in crate::workflow) fn is_in_window(
+    desk: &Desk,
+    item: &Item,
+    source_now: DateTime<Utc>,
+    since: TimeDelta,
+) -> bool {
     let attempt_max = desk.kind(&item.kind).policy.stuck_after;
     let last = Attempts::of(item, attempt_max, source_now).last;
     last.is_none_or(|last| source_now - last <= since)
@@ -207,8 +250,7 @@ async fn judge(
         .map(|found| async move {
             let name = desk.kind(&found.finding.item.kind).policy.check.as_ref()?;
             let operation = operations.get(name)?;
-            let clocks = operation.provider.facts().clocks;
-            let checked = check_by(desk, &found, &operation.list, clocks).await;
+            let checked = check_by(desk, &found, &operation.list, operation.provider.facts()).await;
             if !is_lost(&found, &checked) {
                 return Some((found, checked));
             }
@@ -262,16 +304,15 @@ pub(in crate::workflow) fn kind_of(found: &Found, checked: &Checked) -> Option<F
 }
 
 /// The effects of the window that no item accounts for, failed ones aside: those did nothing.
-fn unaccounted(name: &CheckName, operation: &Operation<'_>, scope: &Scope) -> Vec<Unaccounted> {
+fn unaccounted(name: &CheckName, operation: &Operation<'_>) -> Vec<Unaccounted> {
     let List { began, outcome, evidence } = &operation.list;
     let Ok(listing) = outcome else { return Vec::new() };
     let is_theirs = |listed: &&ListedEffect| {
         !listed.references.iter().any(|reference| operation.accounted.contains(reference.as_str()))
     };
     let counts = |listed: &&ListedEffect| {
-        listed.read.as_ref().map_or(true, |effect| {
-            effect.state != EffectState::Failed && effect.at.is_none_or(|at| *began - at <= scope.since)
-        })
+        let is_failed = listed.read.as_ref().is_ok_and(|effect| effect.state == EffectState::Failed);
+        !is_failed && operation.window.as_ref().is_none_or(|window| window.counts(listed))
     };
     let told = listing.effects().iter().filter(is_theirs).filter(counts);
     told.map(|listed| Unaccounted {

@@ -115,6 +115,16 @@ pub fn recorded<'a>(
     .boxed()
 }
 
+/// Puts answers on record that are all there already; tells the first fault.
+pub async fn record_all(desk: &Desk, answered: Vec<Answered>) -> Option<RecordFault> {
+    let mut batches = recorded(desk, stream::iter(answered));
+    let mut first_fault = None;
+    while let Some(batch) = batches.next().await {
+        first_fault = first_fault.or(batch.outcome.err());
+    }
+    first_fault
+}
+
 /// Findings with their checks, one by one as they are answered. One slow provider does not hold up another.
 pub fn answers(desk: &Desk, planned: Vec<Planned>) -> SelectAll<BoxStream<'_, Answered>> {
     stream::select_all(planned.into_iter().map(|planned| answers_of(desk, planned)))
@@ -171,10 +181,10 @@ async fn by_list(
     let is_covered =
         |found: &Arc<Found>| covers(listing.from, needs(first_attempt_of(found), lookback, list.began));
     let (covered, left): (Vec<_>, Vec<_>) = found.into_iter().partition(is_covered);
-    let (list, clocks) = (&list, facts.clocks);
+    let list = &list;
     let answered = stream::iter(covered)
         .map(|found| async move {
-            let checked = Arc::new(check_by(desk, &found, list, clocks).await);
+            let checked = Arc::new(check_by(desk, &found, list, facts).await);
             (found, checked)
         })
         .buffer_unordered(UNASKED_UNDER_WAY_MAX)

@@ -382,7 +382,7 @@ fn without_an_audit_nothing_is_decided() {
     let before = incident.jobs();
     incident.world.write("audit.db", "this is no database, and must be left as it is".repeat(50));
     let ran = incident.run("decide inv-1 --source jobs --done --reason charged");
-    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.code, Some(3));
     let what = "unstuck: nothing was changed, because the audit cannot be written: audit FOLDER/audit.db: ";
     assert!(ran.err.starts_with(what), "{}", ran.err);
     assert_eq!((ran.err.lines().count(), incident.jobs()), (2, before));

@@ -4,6 +4,10 @@ use crate::incident::Incident;
 use crate::world::{Ran, World};
 use pretty_assertions::assert_eq;
 use rstest::rstest;
+#[cfg(unix)]
+use rustix::process::Signal;
+#[cfg(unix)]
+use std::process::Stdio;
 
 /// The incident with a provider that is not there.
 fn without_a_provider() -> Incident {
@@ -43,6 +47,25 @@ fn a_list_that_nobody_read_is_told_where_there_are_no_items_too() {
     assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{}", ran.err);
     assert!(ran.err.contains("was not listed, so what no item accounts for was not seen"), "{}", ran.err);
     assert!(ran.err.contains("nothing was matched"), "{}", ran.err);
+}
+
+/// No comfort where nothing was read: neither that nothing is odd nor that nothing happened twice.
+#[test]
+fn where_nothing_could_be_read_that_is_told_with_its_reason() {
+    let incident = without_a_provider();
+    for command in ["reconcile", "duplicates"] {
+        let ran = incident.run(&format!("{command} --since 3h"));
+        let told = "Nothing could be read, so ";
+        assert!(ran.err.contains(told) && ran.err.contains(": ledger.charge: "), "{}", ran.err);
+        assert!(!ran.err.contains("in what could be read"), "{}", ran.err);
+    }
+    let incident = Incident::new();
+    incident.world.write("jobs.db", "no database at all, but a text that is long enough to be looked at");
+    for command in ["reconcile", "duplicates"] {
+        let ran = incident.run(&format!("{command} --since 3h"));
+        assert!(ran.err.contains("Nothing could be read, so "), "{}", ran.err);
+        assert!(!ran.err.contains("in what could be read"), "{}", ran.err);
+    }
 }
 
 #[test]
@@ -164,4 +187,96 @@ fn the_doctor_tells_every_fault_that_a_command_would_stumble_over_later() {
         assert!(line.contains(told), "{told}: {line}");
     }
     assert_eq!(Incident::new().run("doctor").code, Some(0));
+}
+
+/// Every line that says that nothing is known says of whom, and why.
+#[test]
+fn whoever_did_not_answer_is_named_with_the_reason() {
+    let incident = without_a_provider();
+    let why = "ledger.charge: no connection: ";
+    for asking in ["check inv-1", "check --all", "watch --once --check", "show inv-1 --source jobs --check"] {
+        let ran = incident.run(asking);
+        assert!(ran.err.contains(why) || ran.out.contains(why), "{asking}: {}{}", ran.out, ran.err);
+    }
+    let reasons = |ran: &Ran| ran.json()[0]["reasons"].to_string();
+    assert!(reasons(&incident.run("check inv-1 --json")).contains(why));
+    let decide = "decide inv-1 --source jobs --reason because";
+    let refused = incident.run(&format!("{decide} --done"));
+    assert!(refused.err.contains(why), "{}", refused.err);
+    let refused = incident.run(&format!("{decide} --done --json"));
+    assert!(reasons(&refused).contains(why) && refused.json()[0]["why"].to_string().contains(why));
+    // Also where somebody insists on it, or hands it on.
+    for choice in ["--escalate", "--done --override"] {
+        let ran = incident.run(&format!("{decide} {choice}"));
+        assert!(ran.err.contains("inv-1: the verdict is `unknown`: No answer that counts: "), "{}", ran.err);
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
+    let mut command = incident.world.command();
+    command.env_remove("UNSTUCK_LEDGER_TOKEN").args(["--config", "config.toml"]);
+    let words = "decide inv-2 --source jobs --done --reason because".split(' ');
+    let ran = incident.world.ran(command.args(words).output().unwrap());
+    assert!(ran.err.contains("ledger.charge: ") && ran.err.contains("UNSTUCK_LEDGER_TOKEN"), "{}", ran.err);
+}
+
+/// Stopped before anybody answered: nothing is known, and the code says which signal it was.
+#[cfg(unix)]
+#[rstest]
+#[case::interrupted(Signal::INT, 130)]
+#[case::asked_to_end(Signal::TERM, 143)]
+#[case::hung_up(Signal::HUP, 129)]
+fn a_check_that_is_stopped_says_that_nothing_is_known(#[case] signal: Signal, #[case] code: i32) {
+    let provider = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let incident = Incident::new();
+    let config = std::fs::read_to_string(incident.world.path("config.toml")).unwrap();
+    let line = config.lines().find(|line| line.starts_with("base_url = ")).unwrap();
+    let config = config.replace(line, &format!("base_url = \"http://{}\"", provider.local_addr().unwrap()));
+    incident.world.write("config.toml", config);
+    let mut running = incident.world.program(env!("CARGO_BIN_EXE_unstuck"));
+    let running = running
+        .args(["--config", "config.toml", "check", "--all"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It asks, and hears nothing.
+    let asked = provider.accept().unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&running), signal).unwrap();
+    let ran = incident.world.ran(running.wait_with_output().unwrap());
+    drop(asked);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(code), ""), "{}", ran.err);
+    assert!(ran.err.contains("Stopped before the first answer: nothing is known."), "{}", ran.err);
+    assert!(!ran.err.contains("No findings"), "{}", ran.err);
+}
+
+/// Nothing was intended yet: that the audit cannot be had is told with the same code whoever needs it.
+#[test]
+fn an_audit_that_cannot_be_had_is_3_whoever_needs_it() {
+    let incident = Incident::new();
+    incident.world.write("audit.db", "no database at all, but a text that is long enough to be looked at");
+    for arguments in [
+        "check inv-1",
+        "audit list",
+        "proposals",
+        "report",
+        "decide inv-1 --source jobs --done --reason because",
+        "decide --all --where kind:invoice --done --reason because",
+        "decide inv-1 --source jobs --escalate --reason because",
+        "approve 7c1f02ab --reason because",
+        "withdraw 7c1f02ab --reason because",
+    ] {
+        let ran = incident.run(arguments);
+        assert_eq!(ran.code, Some(3), "{arguments}: {}{}", ran.out, ran.err);
+    }
+    assert_eq!(incident.status_of("inv-1").as_deref(), Some("failed"));
+}
+
+/// A report that nobody gave a window is of the last day, and says so.
+#[test]
+fn a_report_needs_neither_an_incident_nor_a_beginning() {
+    let incident = Incident::new();
+    incident.run("decide inv-1 --source jobs --done --reason charged");
+    let (alone, day) = (incident.run("report --format csv"), incident.run("report --since 24h --format csv"));
+    assert_eq!((alone.code, &alone.out), (Some(0), &day.out), "{}", alone.err);
+    assert!(alone.out.contains("inv-1"), "{}", alone.out);
+    assert_eq!(incident.run("report --until 1h").code, Some(2));
 }

@@ -18,12 +18,16 @@ struct Book(Arc<Mutex<Shelf>>);
 struct Shelf {
     /// When every effect came about, in seconds.
     created: i64,
+    /// Of these it was another moment; `None` where none is told.
+    others: BTreeMap<String, Option<i64>>,
     /// Newest first: id, reference, amount.
     effects: Vec<(String, String, i64)>,
     questions: usize,
     pages: usize,
     /// Whether every page but the first is an error.
     breaks_off: bool,
+    /// Whether every page is one, and only single references are answered.
+    has_no_list: bool,
 }
 
 impl Respond for Book {
@@ -33,7 +37,7 @@ impl Respond for Book {
         let reference = asked.get("reference").or(asked.get("message_key"));
         *if reference.is_some() { &mut ledger.questions } else { &mut ledger.pages } += 1;
         let after = asked.get("starting_after");
-        if after.is_some() && ledger.breaks_off {
+        if (after.is_some() && ledger.breaks_off) || (reference.is_none() && ledger.has_no_list) {
             return ResponseTemplate::new(500);
         }
         let is_emails = request.url.path() == "/v1/emails";
@@ -46,8 +50,9 @@ impl Respond for Book {
         let page = wanted.iter().skip(from).take(PAGE_EFFECTS_MAX);
         let data: Vec<Value> = page
             .map(|(id, reference, amount)| {
+                let created = ledger.others.get(id).copied().unwrap_or(Some(ledger.created));
                 json!({ "id": id, "reference": reference, "status": "succeeded", "amount": amount,
-                        "currency": "eur", "created": ledger.created })
+                        "currency": "eur", "created": created })
             })
             .collect();
         let more = wanted.len() > from + data.len();
@@ -151,8 +156,10 @@ fn a_check_of_many_reads_the_list_and_says_the_same() {
     let by_list = incident.run("check --all --json");
     assert_eq!((by_list.code, incident.asked()), (Some(0), (0, 4)), "{}", by_list.err);
     assert_eq!(by_list.err, plan.err.replace(&window_of(&plan.err), &window_of(&by_list.err)));
+    assert!(by_list.err.contains("how long a page of its list takes is not known"), "{}", by_list.err);
     let by_item = incident.run("check --all --json --by item");
     assert_eq!((by_item.code, incident.asked()), (Some(0), (60, 0)));
+    assert!(by_item.err.contains("how long an answer takes is not known"), "{}", by_item.err);
     assert!(by_item.err.contains("60 findings one by one: 60 requests"), "{}", by_item.err);
     assert_eq!(said(&by_list), said(&by_item));
     assert_eq!(said(&by_list).len(), 60);
@@ -160,6 +167,17 @@ fn a_check_of_many_reads_the_list_and_says_the_same() {
     assert_eq!(events.iter().filter(|event| *event == "listed").count(), 1);
     assert_eq!(events.len(), 121);
     assert_eq!(incident.run("audit verify").code, Some(0));
+    // What it took is on record now, and the next plan goes by it, each way by its own times.
+    let measured = |err: &str, of: &str| {
+        assert!(err.contains("where it is as slow as before (") && err.contains(of), "{err}");
+    };
+    measured(
+        &incident.run("check --all --plan --by item").err,
+        " a question, the median of 60 former checks",
+    );
+    measured(&incident.run("check --all --plan").err, " a page, the median of 1 former listing");
+    let line = incident.run("check --all --plan --json").json().remove(0);
+    assert!(line["page_seconds_median"].is_number() && line["seconds_as_slow"].is_number(), "{line}");
 }
 
 /// The moment in a plan's line, which is another each time.
@@ -280,4 +298,61 @@ fn doubles_without_an_item_are_counted() {
     assert!(ran.err.contains(told) && ran.err.contains("1 reference happened more than once"), "{}", ran.err);
     let narrow = incident.run("duplicates --since 2h --source jobs");
     assert!(narrow.err.contains("without --source"), "{}", narrow.err);
+}
+
+/// The book knows no filter by time: what lies outside the window is left out on our side, but for the twin of what lies in it.
+#[test]
+fn what_lies_outside_the_window_is_left_out_by_its_own_time_and_told() {
+    let incident = Incident::new();
+    let page = PAGE_EFFECTS_MAX;
+    // The newest stand first; what follows on a page that goes beyond the window is not read.
+    incident.book.0.lock().unwrap().effects.reverse();
+    let told = format!(
+        "0 items and 0 effects of the last 5 min were matched ({page} effects lie outside the window, left out)"
+    );
+    for command in ["reconcile --since 5m --json", "duplicates --since 5m"] {
+        let ran = incident.run(command);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{}", ran.err);
+        assert!(ran.err.contains(&told), "{}", ran.err);
+    }
+    // The second charge is of now, the first is an hour old: the customer was charged twice.
+    let now = an_hour_ago() + 3_600;
+    let moved = |created: Option<i64>| {
+        let mut book = incident.book.0.lock().unwrap();
+        let place = book.effects.iter().position(|(id, _, _)| id == "ch_c").unwrap();
+        let second = book.effects.remove(place);
+        book.effects.insert(0, second);
+        book.others.insert("ch_c".to_owned(), created);
+    };
+    moved(Some(now));
+    let ran = incident.run("duplicates --since 5m --json");
+    assert_eq!(ran.each("reference"), ["done-twice"], "{}", ran.err);
+    assert_eq!(ran.json()[0]["effects"], 2);
+    let told = format!("2 effects of the last 5 min were matched ({} effects lie outside", page - 2);
+    assert!(ran.err.contains(&told), "{}", ran.err);
+    // So is one whose time nobody tells.
+    moved(None);
+    let ran = incident.run("reconcile --since 5m");
+    assert!(ran.out.contains("done-twice"), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("1 effect tells no time that can be read, kept"), "{}", ran.err);
+}
+
+/// One by one the same holds: that there is no list is no reason to tell of last month's doubles.
+#[test]
+fn what_was_asked_about_alone_is_told_within_the_window_only() {
+    let incident = Incident::new();
+    incident.book.0.lock().unwrap().has_no_list = true;
+    for number in [1, 3] {
+        let mut book = incident.book.0.lock().unwrap();
+        for twin in ["a", "b"] {
+            book.effects.push((format!("tw_{number}{twin}"), format!("inv-{number}"), 1_200));
+        }
+    }
+    let wide = incident.run("duplicates --since 2h --json");
+    assert_eq!(wide.each("reference"), ["inv-1", "inv-3"], "{}", wide.err);
+    let now = an_hour_ago() + 3_600;
+    incident.book.0.lock().unwrap().others.insert("tw_3b".to_owned(), Some(now));
+    let narrow = incident.run("duplicates --since 5m --json");
+    assert_eq!(narrow.each("reference"), ["inv-3"], "{}", narrow.err);
+    assert!(narrow.err.contains("2 effects lie outside the window, left out"), "{}", narrow.err);
 }

@@ -95,9 +95,9 @@ pub enum IncidentAction {
 #[derive(Debug, Args)]
 pub struct ReportArguments {
     /// What happened in this incident's window.
-    #[arg(long, value_name = "NAME", required_unless_present = "since", conflicts_with_all = ["since", "until"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["since", "until"])]
     pub incident: Option<String>,
-    /// From when on, such as 12h or 2026-11-30T08:15.
+    /// From when on, such as 12h or 2026-11-30T08:15; the last 24 h where neither this nor --incident is named.
     #[arg(long, value_name = "TIME", value_parser = When::parse)]
     pub since: Option<When>,
     /// Until when; now where it is not said.

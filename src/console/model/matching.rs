@@ -159,6 +159,8 @@ pub struct Matched {
     pub odd: usize,
     /// How many are about what could not be looked at.
     pub not_read: usize,
+    /// Whether nothing at all could be looked at, so that no count is a comfort.
+    pub is_nothing_read: bool,
     /// What was charged beyond first effects, and how many of those tell no amount; `None` where nobody asked for that.
     pub beyond_first: Option<(Vec<Money>, usize)>,
 }
@@ -167,6 +169,7 @@ impl Matched {
     /// All that does not match, in the order of how much it hurts.
     pub fn of_both(reconciled: Reconciled, scope: &Scope) -> Self {
         let summary = reconciled.summary(scope);
+        let is_nothing_read = reconciled.nothing_read().is_some();
         let (mut rows, not_read) = not_read(&reconciled);
         let Reconciled { items, unaccounted, .. } = reconciled;
         let odd = items.len() + unaccounted.len();
@@ -175,27 +178,32 @@ impl Matched {
             let (of_kind, others): (Vec<_>, Vec<_>) =
                 items.into_iter().partition(|(found, _)| found.finding.kind == kind);
             items = others;
-            rows.push(Row::Heading(Heading::Items(kind), of_kind.len()));
+            if !is_nothing_read || !of_kind.is_empty() {
+                rows.push(Row::Heading(Heading::Items(kind), of_kind.len()));
+            }
             rows.extend(of_kind.into_iter().map(Row::Item));
         }
-        rows.push(Row::Heading(Heading::Unaccounted, unaccounted.len()));
+        if !is_nothing_read || !unaccounted.is_empty() {
+            rows.push(Row::Heading(Heading::Unaccounted, unaccounted.len()));
+        }
         rows.extend(unaccounted.into_iter().map(|effect| Row::Effect(Box::new(effect))));
-        Self { rows, summary, odd, not_read, beyond_first: None }
+        Self { rows, summary, odd, not_read, is_nothing_read, beyond_first: None }
     }
 
     /// What happened more than once, the earliest second effect first.
     pub fn of_doubles(doubles: Doubles, scope: &Scope) -> Self {
         let (summary, beyond_first) = (doubles.summary(scope), doubles.beyond_first());
+        let is_nothing_read = doubles.nothing_read().is_some();
         let (mut rows, not_read) = not_read(&doubles.reconciled);
         let is_group = |story: &Story| story.duplicate.is_some();
         let groups: Vec<Row> =
             doubles.stories.into_iter().filter(is_group).map(|story| Row::Group(Arc::new(story))).collect();
         let odd = groups.len();
-        if not_read > 0 || odd > 0 {
+        if (not_read > 0 && !is_nothing_read) || odd > 0 {
             rows.push(Row::Heading(Heading::Twice, odd));
         }
         rows.extend(groups);
-        Self { rows, summary, odd, not_read, beyond_first: Some(beyond_first) }
+        Self { rows, summary, odd, not_read, is_nothing_read, beyond_first: Some(beyond_first) }
     }
 }
 

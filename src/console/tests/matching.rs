@@ -107,8 +107,13 @@ fn the_four_groups_and_what_was_not_read_are_told_in_the_words_of_the_command() 
     assert!(text.contains("12 items and 9 effects of the last 1 d"), "{screen}");
     // Empty groups are told as well, and only for what could be read.
     let (_, run, _) = only_match(&console.press("R"));
-    let none =
-        crate::workflow::reconcile::Reconciled { items_matched: 3, effects_listed: 3, ..Default::default() };
+    let none = crate::workflow::reconcile::Reconciled {
+        items_matched: 3,
+        effects_matched: 3,
+        lists_read: 1,
+        sources_read: 1,
+        ..Default::default()
+    };
     console.tell_matching(Matching::Reconcile, run, MatchTold::Both(Arc::new(none), None));
     assert!(console.screen().contains("lost: 0, in what could be read"), "{}", console.screen());
     assert!(!console.screen().contains("NOT READ"));
@@ -238,6 +243,28 @@ fn nothing_twice_says_how_much_was_looked_at() {
     let told = "12 items and 9 effects of the last 7 d were matched, 2 findings asked about one by one: \
                 nothing happened twice in what could be read.";
     assert!(flat(&console).contains(told), "{}", console.screen());
+}
+
+/// Not one count is a comfort there: neither in the title nor as a group of none.
+#[test]
+fn where_nothing_could_be_read_nothing_comforts() {
+    use crate::workflow::reconcile::Reconciled;
+    let not_listed = reconciled().not_listed;
+    let unread = Reconciled { sources_read: 1, items_matched: 4, not_listed, ..Default::default() };
+    let doubles = Doubles { reconciled: unread.clone(), ..Default::default() };
+    let told =
+        [("D", MatchTold::Doubles(Arc::new(doubles), None)), ("M", MatchTold::Both(Arc::new(unread), None))];
+    for (key, answer) in told {
+        let mut console = Console::with(100, 24, 12);
+        let (which, run, _) = only_match(&console.press(key));
+        console.tell_matching(which, run, answer);
+        let screen = console.screen();
+        assert!(screen.contains("1 NOT READ, nothing could be read"), "{screen}");
+        assert!(screen.contains("mailhouse.messages was not listed"), "{screen}");
+        for comfort in ["nothing twice", "0 do not match", "in what could be read", ": 0"] {
+            assert!(!screen.contains(comfort), "{comfort} in\n{screen}");
+        }
+    }
 }
 
 #[test]

@@ -188,7 +188,9 @@ pub fn reconciled() -> Reconciled {
         ],
         unaccounted: vec![unaccounted],
         items_matched: 12,
-        effects_listed: 9,
+        effects_matched: 9,
+        lists_read: 1,
+        sources_read: 3,
         not_listed: vec![(mail, Fault::new(FaultKind::ServerError, "HTTP 503 three times"), 4)],
         ..Reconciled::default()
     }

@@ -89,9 +89,10 @@ fn subtitle(view: &MatchView) -> String {
         Loading::Idle | Loading::Failed { .. } => format!("last {reach}"),
         Loading::Loading { .. } => format!("last {reach}, matching..."),
         Loading::Ready { at, value } => {
-            let Matched { odd, not_read, beyond_first, .. } = value;
+            let Matched { odd, not_read, beyond_first, is_nothing_read, .. } = value;
             let not_read = if *not_read > 0 { format!(", {not_read} NOT READ") } else { String::new() };
             let odd = match beyond_first {
+                _ if *is_nothing_read && *odd == 0 => "nothing could be read".to_owned(),
                 Some((sums, unpriced)) if *odd > 0 => {
                     format!("{odd} twice or more, {} too much", charged(sums, *unpriced))
                 }

@@ -267,3 +267,18 @@ fn an_intended_decision_keeps_what_was_permitted() {
     let intended = permitted.intended(7);
     assert_eq!((intended.draft(), intended.seen(), intended.intent()), (&asked, &seen, 7));
 }
+
+/// Whoever is told that a verdict is unknown is told what made it so.
+#[rstest]
+#[case::done(Choice::MarkDone, Risk::Safe)]
+#[case::retry(Choice::Retry, Risk::CheckFirst)]
+#[case::retry_of_money(Choice::Retry, Risk::Financial)]
+fn what_made_a_verdict_unknown_is_said_where_it_is_in_the_way(#[case] choice: Choice, #[case] risk: Risk) {
+    let told = "No answer that counts: ledger.charge: no connection.".to_owned();
+    let judgement = Judgement { reasons: vec![told.clone()], ..judgement(Verdict::Unknown, true) };
+    let stakes = Stakes { risk, approvals: Approvals::One };
+    let seen = Row { columns: Vec::new() };
+    let ruling = draft(choice, false).permit(stakes, &judgement, &advised(Advice::Escalate, &[]), seen);
+    let Err(denied) = ruling else { panic!("{choice:?} is permitted") };
+    assert!(denied.why.ends_with(&told), "{}", denied.why);
+}

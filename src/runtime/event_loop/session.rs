@@ -170,7 +170,7 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
     /// Takes in a signal.
     pub(super) fn take_signal(&mut self, signal: Signal) {
         match signal {
-            Signal::Terminate => {
+            Signal::Interrupt | Signal::Terminate | Signal::HangUp => {
                 self.take(Message::Terminate);
                 self.end();
             }
@@ -200,9 +200,10 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
         let refused = self.screen.stop().err();
         // The stop takes hold at some moment from now on; the terminal must not be taken over again before.
         if refused.is_none()
-            && let Ok(Some(Signal::Terminate)) = timeout(STOP_WITHIN, signals.next()).await
+            && let Ok(Some(signal @ (Signal::Interrupt | Signal::Terminate | Signal::HangUp))) =
+                timeout(STOP_WITHIN, signals.next()).await
         {
-            return self.take_signal(Signal::Terminate);
+            return self.take_signal(signal);
         }
         self.enter_again();
         if let Some(fault) = refused {

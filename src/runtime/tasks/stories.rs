@@ -9,8 +9,7 @@ use crate::workflow::check::record_checks;
 use crate::workflow::reconcile::words::Step;
 use crate::workflow::reconcile::{Scope, reconcile};
 use crate::workflow::story::{Story, duplicates, story};
-use crate::workflow::sweep::{Answered, recorded};
-use futures_util::{StreamExt, stream};
+use crate::workflow::sweep::record_all;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -64,14 +63,4 @@ pub(super) async fn match_both(
         }
     };
     outlet.send(message(told)).await;
-}
-
-/// Puts answers on record; tells the first fault.
-async fn record_all(desk: &Desk, answered: Vec<Answered>) -> Option<RecordFault> {
-    let mut batches = recorded(desk, stream::iter(answered));
-    let mut first_fault = None;
-    while let Some(batch) = batches.next().await {
-        first_fault = first_fault.or(batch.outcome.err());
-    }
-    first_fault
 }

@@ -106,25 +106,49 @@ impl Reconciled {
         self.items.len() + self.unaccounted.len()
     }
 
+    /// Why nothing could be matched at all; `None` where something was.
+    pub fn nothing_read(&self) -> Option<String> {
+        let of_source = || self.unread.first().map(|fault| fault.what.clone());
+        let of_list = || self.not_listed.first().map(|(name, fault, _)| format!("{name}: {fault}"));
+        let why = match (self.sources_read, self.lists_read) {
+            (0, _) => of_source().or_else(of_list),
+            (_, 0) => of_list().or_else(of_source),
+            (_, _) => return None,
+        };
+        Some(why.unwrap_or_else(|| "no provider is configured that has a list".to_owned()))
+    }
+
     /// What it adds up to.
     pub fn summary(&self, scope: &Scope) -> String {
+        if let Some(why) = self.nothing_read().filter(|_| self.odd_count() == 0) {
+            return format!("Nothing could be read, so nothing was matched: {}.", clean(&why));
+        }
         let what = self.looked_at(scope);
         match self.odd_count() {
-            0 if self.effects_listed == 0 && !self.not_listed.is_empty() => {
-                "No provider's list could be read: nothing was matched.".to_owned()
-            }
             0 => format!("{what}: nothing is odd in what could be read."),
             1 => format!("{what}: 1 does not match."),
             many => format!("{what}: {many} do not match."),
         }
     }
 
-    /// How much was looked at.
+    /// How much was looked at, and what was not because it lies outside the window.
     pub(in crate::workflow) fn looked_at(&self, scope: &Scope) -> String {
+        let left_out = match self.left_out {
+            0 => None,
+            1 => Some("1 effect lies outside the window, left out".to_owned()),
+            many => Some(format!("{many} effects lie outside the window, left out")),
+        };
+        let undated = match self.undated {
+            0 => None,
+            1 => Some("1 effect tells no time that can be read, kept".to_owned()),
+            many => Some(format!("{many} effects tell no time that can be read, kept")),
+        };
+        let beside: Vec<String> = left_out.into_iter().chain(undated).collect();
+        let beside = if beside.is_empty() { String::new() } else { format!(" ({})", beside.join("; ")) };
         format!(
-            "{} and {} of the last {} were matched",
+            "{} and {} of the last {} were matched{beside}",
             count_of(self.items_matched, "item"),
-            count_of(self.effects_listed, "effect"),
+            count_of(self.effects_matched, "effect"),
             span(scope.since)
         )
     }

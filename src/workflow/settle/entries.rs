@@ -4,18 +4,21 @@ pub(super) mod proposals;
 
 use super::write::Grounds;
 use super::{NotOpen, Order, OrderFault};
+use crate::domain::attempt::Attempts;
 use crate::domain::audit::{Event, NewEntry, Subject};
 use crate::domain::decision::{Choice, Draft, Intended, Outcome, Permitted};
 use crate::domain::escalated::Earlier;
 use crate::domain::item::Row;
 use crate::domain::mask::{mask_document, mask_field, mask_json};
 use crate::domain::moment::stamp;
+use crate::domain::retried::Retried;
 use crate::ports::receipts::Receipt;
 use crate::ports::record::{Record, RecordFault};
 use crate::ports::source::{Payload, PlannedStatement};
 use crate::workflow::check::{Checked, attachments_of, checked_json};
 use crate::workflow::desk::Desk;
 use crate::workflow::scan::Found;
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -184,6 +187,20 @@ pub(super) async fn escalated_before(
     let subject = desk.subject(&item.source, item.key.as_str());
     let newest = record.intended_on(&subject, EARLIER_ENTRIES_MAX).await?;
     Ok(Earlier::of(&newest, &row.sha256(), own, desk.clock.now()))
+}
+
+/// The retry of an item that its row shows nothing of yet.
+pub(super) async fn retried_before(desk: &Desk, found: &Found) -> Result<Option<Retried>, RecordFault> {
+    let record = desk.record.as_ref().map_err(Clone::clone)?;
+    let (item, now) = (&found.finding.item, desk.clock.now());
+    let policy = &desk.kind(&item.kind).policy;
+    let provider = policy.check.as_ref().and_then(|name| desk.providers.get(name));
+    let settle = provider.map_or(TimeDelta::zero(), |provider| provider.facts().clocks.settle);
+    let acts_max = policy.stuck_after.checked_add(&settle).unwrap_or(TimeDelta::MAX);
+    let last = Attempts::of(item, policy.stuck_after, now + found.clock_gap).last;
+    let subject = desk.subject(&item.source, item.key.as_str());
+    let newest = record.intended_on(&subject, EARLIER_ENTRIES_MAX).await?;
+    Ok(Retried::of(&newest, last.map(|last| last - found.clock_gap), acts_max, now))
 }
 
 /// What a receipt tells of a decision.

@@ -92,6 +92,9 @@ pub enum OrderFault {
     /// Without an audit nothing is decided.
     #[error("nothing was changed, because the audit cannot be written: {0}")]
     Record(RecordFault),
+    /// The program itself broke on the way; the row may have been written.
+    #[error("the decision broke off inside the program")]
+    Broken,
     /// The source could not be read; nothing was changed.
     #[error("nothing was changed: {0}")]
     Source(SourceFault),
@@ -105,6 +108,7 @@ impl OrderFault {
             Self::NoSuchSource(_) => "`unstuck doctor` lists the sources.".to_owned(),
             Self::NoSuchProposal(_) => "`unstuck proposals` lists those that wait.".to_owned(),
             Self::Record(fault) => fault.do_next.clone(),
+            Self::Broken => "Start it again: it reads the row and settles what was intended.".to_owned(),
             Self::Source(fault) => fault.do_next.clone(),
         }
     }
@@ -173,8 +177,15 @@ pub async fn prepare(
     if let Some(why) = opened.needs_nobody(&checked, statements.as_deref().unwrap_or_default()) {
         return Ok(Err(NotOpen { why, now: Some(opened.row) }));
     }
+    let mut permission = permission(choice, opened.found.stakes(), &checked.judgement, &checked.advised);
+    // A look goes on without an audit; the decision itself does not.
+    if choice == Choice::Retry
+        && let Ok(Some(retried)) = entries::retried_before(desk, &opened.found).await
+    {
+        permission.against.get_or_insert_with(|| retried.why(desk.clock.now()));
+    }
     Ok(Ok(Prepared {
-        permission: permission(choice, opened.found.stakes(), &checked.judgement, &checked.advised),
+        permission,
         statements,
         late_writer: source.facts().late_writer,
         escalates_to: (choice == Choice::Escalate)
@@ -232,6 +243,17 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
     };
     if let Some(not_open) = moved_on(desk, &order, &opened).await? {
         return refuse(desk, &order, decision, Some(&opened.found), not_open, None).await;
+    }
+    if order.choice == Choice::Retry
+        && !order.insists
+        && let Some(retried) =
+            entries::retried_before(desk, &opened.found).await.map_err(OrderFault::Record)?
+    {
+        let not_open = NotOpen { why: retried.why(desk.clock.now()), now: Some(opened.row) };
+        let mut decided = refuse(desk, &order, decision, Some(&opened.found), not_open, None).await?;
+        decided.do_next =
+            Some("Wait for that attempt to show in the row, or insist with `--override`.".to_owned());
+        return Ok(decided);
     }
     let in_the_way = propose::waiting_on(desk, &order, &opened).await?;
     let change = change_of(desk, &opened, decision, order.reason.as_str());
@@ -307,10 +329,7 @@ async fn carry_out(
     let task = tokio::spawn(async move { write::carry_out(&desk, permitted, grounds).await });
     match task.await {
         Ok(decided) => decided,
-        Err(_) => Err(OrderFault::Record(RecordFault {
-            what: "the decision broke off inside the program".to_owned(),
-            do_next: "Start it again: it reads the row and settles what was intended.".to_owned(),
-        })),
+        Err(_) => Err(OrderFault::Broken),
     }
 }
 

@@ -141,8 +141,8 @@ fn told(result: &Result<Decided, OrderFault>) -> Result<(Event, &str), Violation
             Outcome::Failed { why } => (Event::Failed, why),
             Outcome::Proposed { .. } => (Event::Proposed, ""),
         },
-        Err(OrderFault::Record(fault)) if fault.what.contains("inside the program") => {
-            return Err(Violation { rule: Rule::Alive, what: fault.what.clone() });
+        Err(fault @ OrderFault::Broken) => {
+            return Err(Violation { rule: Rule::Alive, what: fault.to_string() });
         }
         // Whoever is told a fault is told that nothing was touched.
         Err(_) => (Event::Refused, "a fault"),

@@ -3,14 +3,15 @@
 use super::{Gathered, Member, Story, assemble, history, member, wanted};
 use crate::domain::duplicates::{Duplicate, sums};
 use crate::domain::evidence::{Effect, EffectState};
+use crate::domain::listing::window::touches;
 use crate::domain::money::Money;
 use crate::domain::plan::Wish;
 use crate::domain::policy::CheckName;
-use crate::domain::text::count_of;
+use crate::domain::text::{clean, count_of};
 use crate::domain::verdict::Verdict;
 use crate::workflow::desk::Desk;
 use crate::workflow::reconcile::words::Step;
-use crate::workflow::reconcile::{Reconciled, Scope, Told, Unaccounted, reconcile};
+use crate::workflow::reconcile::{Reconciled, Scope, Told, Unaccounted, is_in_window, reconcile};
 use crate::workflow::scan::Pages;
 use crate::workflow::sweep::{Answered, answers, plan_all};
 use futures_util::StreamExt;
@@ -58,8 +59,18 @@ impl Doubles {
         if parts.is_empty() { "no money".to_owned() } else { parts.join(" and ") }
     }
 
+    /// Why nothing could be looked at, neither by a list nor one by one; `None` where something was.
+    pub fn nothing_read(&self) -> Option<String> {
+        let is_answered = |(_, checked): &Answered| checked.judgement.fault.is_none();
+        self.reconciled.nothing_read().filter(|_| !self.alone.iter().any(is_answered))
+    }
+
     /// What it adds up to.
     pub fn summary(&self, scope: &Scope) -> String {
+        if let Some(why) = self.nothing_read() {
+            let why = clean(&why);
+            return format!("Nothing could be read, so whether anything happened twice is not known: {why}.");
+        }
         let looked = self.reconciled.looked_at(scope);
         let alone = match self.alone.len() {
             0 => String::new(),
@@ -92,7 +103,7 @@ impl Doubles {
 /// Finds them: by the providers' lists over the window, whatever an item's state; and where an operation has no list, by
 /// asking about each finding.
 pub async fn duplicates(desk: &Desk, scope: &Scope, told: Told<'_>) -> Doubles {
-    let reconciled = reconcile(desk, scope, told).await;
+    let mut reconciled = reconcile(desk, scope, told).await;
     let mut doubled: Vec<Answered> = reconciled
         .items
         .iter()
@@ -100,7 +111,13 @@ pub async fn duplicates(desk: &Desk, scope: &Scope, told: Told<'_>) -> Doubles {
         .map(|(found, checked)| (Arc::clone(found), Arc::clone(checked)))
         .collect();
     let alone = ask_alone(desk, scope, &reconciled, told).await;
-    doubled.extend(alone.iter().filter(|(_, checked)| checked.verdict() == Verdict::Duplicated).cloned());
+    for answered in alone.iter().filter(|(_, checked)| checked.verdict() == Verdict::Duplicated) {
+        if is_of_window(desk, answered, scope) {
+            doubled.push(answered.clone());
+        } else {
+            reconciled.left_out += answered.1.judgement.effects.len();
+        }
+    }
     let mut groups: BTreeMap<(String, Arc<str>), Vec<Answered>> = BTreeMap::new();
     for (found, checked) in doubled {
         let Ok(reference) = found.reference.clone() else { continue };
@@ -112,6 +129,14 @@ pub async fn duplicates(desk: &Desk, scope: &Scope, told: Told<'_>) -> Doubles {
     let stories = tell(desk, groups.into_values().collect()).await;
     let doubled_without_item = doubled_without_item(&reconciled);
     Doubles { stories, reconciled, doubled_without_item, alone }
+}
+
+/// Whether the window is about a finding that was asked about alone: by its last attempt, or by any of its effects.
+fn is_of_window(desk: &Desk, (found, checked): &Answered, scope: &Scope) -> bool {
+    let source_now = checked.at + found.clock_gap;
+    let from = source_now.checked_sub_signed(scope.since);
+    is_in_window(desk, &found.finding.item, source_now, scope.since)
+        || from.is_none_or(|from| touches(&checked.judgement.effects, from))
 }
 
 fn doubled_without_item(reconciled: &Reconciled) -> usize {

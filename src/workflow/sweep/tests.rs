@@ -3,6 +3,7 @@ use crate::domain::advice::Advice;
 use crate::domain::evidence::{Clocks, FaultKind};
 use crate::domain::listing::Listing;
 use crate::domain::verdict::Verdict;
+use crate::ports::provider::ProviderFacts;
 use crate::workflow::fakes::{Trouble, World, found, now};
 use crate::workflow::list::List;
 use chrono::TimeDelta;
@@ -129,9 +130,15 @@ async fn an_absence_settles_by_when_the_list_was_begun(
     };
     // The last attempt was five hours ago.
     let clocks = Clocks { settle: TimeDelta::hours(5), lookback: None, key_ttl: None };
-    let checked = check_by(&desk, &found, &list, clocks).await;
+    let checked = check_by(&desk, &found, &list, &with(&desk, clocks)).await;
     assert_eq!((checked.verdict(), checked.advice()), (verdict, advice));
     assert_eq!(checked.at, list.began, "evidence is as old as the list's beginning");
+}
+
+/// The provider of every test with other clocks.
+fn with(desk: &Desk, clocks: Clocks) -> ProviderFacts {
+    let provider = desk.providers.values().next().unwrap();
+    ProviderFacts { clocks, ..provider.facts().clone() }
 }
 
 #[rstest]
@@ -146,7 +153,7 @@ async fn what_a_list_cannot_have_seen_is_unknown(#[case] lookback: TimeDelta) {
     listing.set_seen_from(Some(now() - TimeDelta::hours(4)));
     let list = List { began: now(), outcome: Ok(listing), evidence: None };
     let clocks = Clocks { settle: TimeDelta::zero(), lookback: Some(lookback), key_ttl: None };
-    let checked = check_by(&desk, &found, &list, clocks).await;
+    let checked = check_by(&desk, &found, &list, &with(&desk, clocks)).await;
     assert_eq!((checked.verdict(), checked.advice()), (Verdict::Unknown, Advice::Escalate));
     assert_ne!(checked.judgement.fault.map(|fault| fault.kind), Some(FaultKind::Question));
 }

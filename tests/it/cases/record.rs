@@ -56,6 +56,33 @@ fn case_21_every_act_is_an_entry_with_who_where_when_what_and_why() {
     );
 }
 
+/// The newest attempt is one that a person began a minute ago; the row that shows the one before it is not retried once more.
+#[test]
+fn case_60_a_retry_of_an_attempt_that_was_retried_already_is_refused_and_says_by_whom() {
+    let incident = Incident::new();
+    let row = incident.jobs();
+    let first = incident.run("--operator op-a decide inv-2 --source jobs --retry --reason nothing_there");
+    assert_eq!((first.code, incident.status_of("inv-2")), (Some(0), None), "{}", first.err);
+    // A late worker writes down how the older attempt ended.
+    let again = "INSERT INTO jobs SELECT 'inv-2', 'failed', strftime('%Y-%m-%dT%H:%M:%f', 'now', '-2 hours'), 'Read timed out'";
+    rusqlite::Connection::open(&incident.database).unwrap().execute_batch(again).unwrap();
+    let shown = incident.run("decide inv-2 --source jobs --retry --reason again --dry-run");
+    assert_eq!(shown.code, Some(1), "{}", shown.err);
+    assert!(shown.out.contains("permitted  only with --override") && shown.out.contains("op-a retried it "));
+    let second = incident.run("--operator op-b decide inv-2 --source jobs --retry --reason again");
+    assert_eq!(second.code, Some(1), "{}", second.out);
+    assert!(second.err.contains("inv-2: retry refused: op-a retried it "), "{}", second.err);
+    assert!(second.err.contains("audit entry 2"), "{}", second.err);
+    assert_eq!((incident.jobs().len(), incident.status_of("inv-2").as_deref()), (row.len(), Some("failed")));
+    // An attempt of its own that failed afterwards is retried like any other.
+    rusqlite::Connection::open(&incident.database)
+        .unwrap()
+        .execute_batch("UPDATE jobs SET updated_at = strftime('%Y-%m-%dT%H:%M:%f', 'now', '+2 seconds') WHERE key = 'inv-2'")
+        .unwrap();
+    let own = incident.run("decide inv-2 --source jobs --retry --reason again");
+    assert!(!own.err.contains("retried it"), "{}", own.err);
+}
+
 /// The queue forgets what a retry overwrites; the record does not.
 #[test]
 fn case_22_the_error_of_an_attempt_is_told_after_a_retry_has_removed_its_row() {

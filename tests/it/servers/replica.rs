@@ -86,7 +86,7 @@ fn a_ledger_on_a_replica() {
 
     let on_replica = desk(&database(&replica));
     assert_eq!(told(&on_replica, "inv-2").0, "happened");
-    let why = "No answer that counts: nothing was found on a replica, which may lag: name the primary, or say `replica_lag_max`.";
+    let why = "No answer that counts: ledger.entry: nothing was found on a replica, which may lag: name the primary, or say `replica_lag_max`.";
     assert_eq!(told(&on_replica, "inv-1"), ("unknown".to_owned(), why.to_owned()));
     let doctor = on_replica.run("doctor");
     assert!(doctor.out.contains("an absence stays `unknown` there"), "{}", doctor.out);

@@ -31,7 +31,7 @@ fn a_full_disk_under_the_audit_keeps_the_row_from_being_written() {
     let ran = decide_within(&incident, size_of(&audit) / 2);
     assert_two_lines(
         &ran,
-        1,
+        3,
         "nothing was changed, because the audit cannot be written: audit FOLDER/audit.db: ",
     );
     nothing_was_written_and_a_good_start_decides(&incident, &["applied"]);
@@ -113,7 +113,7 @@ fn a_read_only_audit_keeps_the_row_from_being_written() {
     let ran = decide_without_permission(&incident.world, &["jobs.db"]);
     assert_two_lines(
         &ran,
-        1,
+        3,
         "nothing was changed, because the audit cannot be written: audit FOLDER/audit.db: ",
     );
     nothing_was_written_and_a_good_start_decides(&incident, &["applied"]);

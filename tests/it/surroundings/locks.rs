@@ -36,7 +36,7 @@ fn an_audit_that_stays_held_keeps_the_row_from_being_written() {
     let holder = hold(&incident);
     let ran = decide(&incident);
     holder.execute_batch("COMMIT").unwrap();
-    assert_two_lines(&ran, 1, "nothing was changed, because the audit cannot be written");
+    assert_two_lines(&ran, 3, "nothing was changed, because the audit cannot be written");
     assert!(ran.err.contains("stayed locked by another program for 10 s"), "{}", ran.err);
     nothing_was_written_and_a_good_start_decides(&incident, &["applied"]);
 }
