@@ -45,11 +45,11 @@ async fn print_all(
     let sources = session::sources(desk, arguments.source.as_deref())?;
     let begun = join_all(sources.iter().map(|source| Pages::side_by_side(desk, source))).await;
     for pages in begun {
-        let printed = match pages {
+        let ended = match pages {
             Ok(pages) => print_source(pages, (filter, &unpriced), &mut printer).await?,
             Err(fault) => Err(fault),
         };
-        if let Err(fault) = printed {
+        if let Err(fault) = ended {
             troubles.tell(&fault.into());
         }
     }

@@ -143,12 +143,12 @@ impl Place {
         let client = if let Some(client) = self.begun(&begin).await {
             client
         } else {
-            let begun = async {
+            let connecting = async {
                 let client = self.connect(&way, way.read_max).await?;
                 client.batch_execute(&begin).await.map_err(|fault| self.fault(&fault))?;
                 Ok(client)
             };
-            self.in_time(&way, begun).await?
+            self.in_time(&way, connecting).await?
         };
         Ok(Lent { client: Some(client), begin, idle: Arc::clone(&self.idle), tls: way.tls })
     }

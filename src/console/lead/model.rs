@@ -116,6 +116,10 @@ pub struct ProviderForm {
 
 /// Everything that is known on the first run.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and any may hold beside any other"
+)]
 pub struct Lead {
     /// What it was started with.
     pub setup: LeadSetup,
