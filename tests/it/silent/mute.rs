@@ -58,7 +58,7 @@ fn serve(mut client: TcpStream, says: &Says, kept: &Mutex<Vec<TcpStream>>) -> st
             let count = client.read(&mut heard)?;
             if heard[..count].ends_with(&ASKS_FOR_TLS) {
                 client.write_all(b"N")?;
-                client.read(&mut heard)?;
+                let _hello = client.read(&mut heard)?;
             }
             client.write_all(LETS_IN)
         }
