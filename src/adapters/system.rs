@@ -3,6 +3,7 @@
 use crate::domain::decision::Operator;
 use crate::ports::clock::Clock;
 use chrono::{DateTime, Utc};
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// The machine's own clock.
@@ -47,6 +48,12 @@ impl Clock for SystemClock {
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The names of the environment's variables that are set, and nothing of what they hold.
+pub fn variables() -> BTreeSet<String> {
+    let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
+    set.filter_map(|(name, _)| name.into_string().ok()).collect()
 }
 
 /// The account of the operating system.

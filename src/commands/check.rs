@@ -97,8 +97,9 @@ struct Run<'a> {
 impl Run<'_> {
     async fn check_findings(&mut self, sources: &[Arc<dyn Source>]) -> Result<(), Failure> {
         let mut held: Vec<Arc<Found>> = Vec::new();
-        for source in sources {
-            let mut pages = Pages::in_order(self.desk, source);
+        // All begin at once: one that does not answer holds no other up.
+        let begun: Vec<_> = sources.iter().map(|source| Pages::in_order(self.desk, source)).collect();
+        for mut pages in begun {
             while let Some(read) = pages.next().await {
                 if self.stop.is_cancelled() {
                     return Ok(());

@@ -259,8 +259,9 @@ async fn find_all(
     troubles: &mut Troubles,
 ) -> Vec<Arc<Found>> {
     let mut found = Vec::new();
-    for source in sources {
-        let mut pages = Pages::in_order(desk, source);
+    // All begin at once: one that does not answer holds no other up.
+    let begun: Vec<_> = sources.iter().map(|source| Pages::in_order(desk, source)).collect();
+    for mut pages in begun {
         while let Some(read) = pages.next().await {
             match read {
                 Ok(page) => {

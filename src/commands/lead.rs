@@ -10,7 +10,7 @@ use crate::config::write::{self, fixed_kind, unknown_tables};
 use crate::config::{ConfigFault, Database};
 use crate::console::lead::{
     Answers, Ended, Finding, LeadMessage, LeadSetup, LeadTask, Needs, ProviderOffer, Seen, SeenDatabase,
-    SeenKind, SeenSystem, Told, Variable,
+    SeenKind, SeenSystem, Told, Tried, Variable,
 };
 use crate::domain::item::Item;
 use crate::domain::mask::{MASK, is_hidden_name};
@@ -45,7 +45,10 @@ const SQLITE_HEADER: &[u8; 16] = b"SQLite format 3\0";
 const PAGES_MAX: usize = 5;
 /// How long one source may be read for that.
 const READ_MAX: Duration = Duration::from_secs(10);
-/// How many kinds are asked about; the others are written by hand.
+/// How long the catalogue of one database may be looked into. A connection that does not come about ends before that, and
+/// says so itself.
+const LOOK_MAX: Duration = Duration::from_secs(12);
+/// How many kinds of one source have their first item read.
 const KINDS_MAX: usize = 12;
 
 /// Where the first configuration goes; `None` where there is one, where one is named, and where nobody sits at a terminal.
@@ -65,6 +68,7 @@ pub(super) async fn run(common: &Common, place: &Path) -> Result<Exit, Failure> 
         files: sqlite_files(Path::new(".")),
         place: place.display().to_string(),
         providers: offers(&catalogue),
+        variables: Arc::new(system::variables()),
         no_color: system::wants_no_color(),
         ..LeadSetup::default()
     };
@@ -136,12 +140,38 @@ fn offers(catalogue: &Catalogue) -> Arc<[ProviderOffer]> {
     of_preset.collect()
 }
 
-/// What the looks so far have found.
+/// What the looks of one run have found so far.
 #[derive(Default)]
 struct Known {
-    looked: Vec<(Database, Vec<Table>)>,
+    /// Which run it is.
+    run: u64,
+    /// The databases that could be read, by their place.
+    looked: BTreeMap<usize, (Database, Vec<Table>)>,
     /// The fields of each kind's first item.
     samples: BTreeMap<String, Fields>,
+}
+
+/// What one look has found.
+#[derive(Default)]
+struct FoundThere {
+    looked: Option<(Database, Vec<Table>)>,
+    samples: BTreeMap<String, Fields>,
+}
+
+impl Known {
+    /// Takes in what a look has found; one of an earlier run is not wanted any more.
+    fn take(&mut self, run: u64, at: usize, found: FoundThere) {
+        if run < self.run {
+            return;
+        }
+        if run > self.run {
+            *self = Self { run, ..Self::default() };
+        }
+        self.looked.extend(found.looked.map(|looked| (at, looked)));
+        for (kind, fields) in found.samples {
+            self.samples.entry(kind).or_insert(fields);
+        }
+    }
 }
 
 /// Carries out what the first run wants, on this machine.
@@ -155,10 +185,11 @@ impl Guide for Here {
         let (catalogue, known) = (Arc::clone(&self.catalogue), Arc::clone(&self.known));
         async move {
             match task {
-                LeadTask::Look { run, addresses } => {
-                    let (seen, kinds, found) = look_into(&catalogue, &addresses).await;
-                    *known.lock().unwrap_or_else(PoisonError::into_inner) = found;
-                    LeadMessage::Looked { run, seen, kinds }
+                LeadTask::Look { run, at, address } => {
+                    let (seen, kinds, found) = look_into(&catalogue, &address).await;
+                    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                    known.take(run, at, found);
+                    LeadMessage::Looked { run, at, seen, kinds }
                 }
                 LeadTask::Preview { run, kind, template } => {
                     let known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -166,7 +197,8 @@ impl Guide for Here {
                 }
                 LeadTask::Compose { run, path, answers } => {
                     let known = known.lock().unwrap_or_else(PoisonError::into_inner);
-                    let (text, fault) = compose(&known.looked, &catalogue, answers, Path::new(&path));
+                    let looked: Vec<_> = known.looked.values().cloned().collect();
+                    let (text, fault) = compose(&looked, &catalogue, answers, Path::new(&path));
                     LeadMessage::Composed { run, text, fault }
                 }
                 LeadTask::Write { path, text } => match write_file(Path::new(&path), &text) {
@@ -188,33 +220,34 @@ fn told(fault: ConfigFault) -> Told {
     Told { what: fault.what, do_next: fault.do_next }
 }
 
-async fn look_into(catalogue: &Catalogue, addresses: &[String]) -> (Vec<Seen>, Vec<SeenKind>, Known) {
-    let (mut seen, mut known) = (Vec::new(), Known::default());
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for address in addresses {
-        let database = match Database::parse(address) {
-            Ok(database) => database,
-            Err(fault) => {
-                seen.push(Seen { address: address.clone(), result: Err(told(fault)) });
-                continue;
-            }
+async fn look_into(catalogue: &Catalogue, address: &str) -> (Seen, Vec<SeenKind>, FoundThere) {
+    let unread = |address: &str, told| {
+        (Seen { address: address.to_owned(), result: Err(told) }, Vec::new(), FoundThere::default())
+    };
+    let database = match Database::parse(address) {
+        Ok(database) => database,
+        Err(fault) => return unread(address, told(fault)),
+    };
+    let shown = database.shown();
+    let one = [address.to_owned()];
+    let Ok(looked) = tokio::time::timeout(LOOK_MAX, look(&one)).await else {
+        let told = Told {
+            what: format!("{shown}: stopped answering (looked for {} s)", LOOK_MAX.as_secs()),
+            do_next: "Check that the server runs and the network to it; Esc goes back.".to_owned(),
         };
-        let shown = database.shown();
-        let tables = match look(std::slice::from_ref(address)).await.map(|mut looked| looked.pop()) {
-            Ok(Some((_, Ok(tables)))) => tables,
-            Ok(Some((_, Err(fault)))) | Err(fault) => {
-                seen.push(Seen { address: shown, result: Err(told(fault)) });
-                continue;
-            }
-            Ok(None) => continue,
-        };
-        let mut there = look_at(catalogue, &database, &tables, (&mut counts, &mut known.samples)).await;
-        there.had_password = has_password(address);
-        seen.push(Seen { address: shown, result: Ok(there) });
-        known.looked.push((database, tables));
-    }
-    let kinds = counts.into_iter().take(KINDS_MAX);
-    (seen, kinds.map(|(name, findings)| SeenKind { name, findings }).collect(), known)
+        return unread(&shown, told);
+    };
+    let tables = match looked.map(|mut looked| looked.pop()) {
+        Ok(Some((_, Ok(tables)))) => tables,
+        Ok(Some((_, Err(fault)))) | Err(fault) => return unread(&shown, told(fault)),
+        Ok(None) => Vec::new(),
+    };
+    let (mut counts, mut samples) = (BTreeMap::new(), BTreeMap::new());
+    let mut there = look_at(catalogue, &database, &tables, (&mut counts, &mut samples)).await;
+    there.had_password = has_password(address);
+    let kinds = counts.into_iter().map(|(name, findings)| SeenKind { name, findings });
+    let seen = Seen { address: shown, result: Ok(there) };
+    (seen, kinds.collect(), FoundThere { looked: Some((database, tables)), samples })
 }
 
 fn has_password(address: &str) -> bool {
@@ -295,7 +328,8 @@ async fn count(
     })?;
     for (kind, item) in firsts.into_iter().take(KINDS_MAX) {
         // Where its row is gone meanwhile, its own words are enough.
-        let row = source.read(item.key.as_str()).await.ok().flatten().map(|reading| reading.row);
+        let read = tokio::time::timeout(READ_MAX, source.read(item.key.as_str())).await;
+        let row = read.ok().and_then(|read| read.ok().flatten()).map(|reading| reading.row);
         let mut fields = template_fields(&item, row.as_ref(), None);
         for (name, value) in &mut fields {
             if is_hidden_name(name, &[]) {
@@ -307,12 +341,27 @@ async fn count(
     Ok(found)
 }
 
-fn preview(sample: Option<&Fields>, template: &str) -> Result<String, String> {
-    let template = Template::parse(template)?;
+fn preview(sample: Option<&Fields>, template: &str) -> Tried {
+    let wrong = |what| {
+        Tried::Wrong(Told {
+            what,
+            do_next: "Write it as in `{{ key }}` or `charge-{{ key }}`: a name of the item's own between the braces."
+                .to_owned(),
+        })
+    };
+    let template = match Template::parse(template) {
+        Ok(template) => template,
+        Err(what) => return wrong(what),
+    };
     if template.uses_payload() {
-        return Err("it uses the payload, which is not read here".to_owned());
+        return Tried::Untried("it uses the payload, which is not read here".to_owned());
     }
-    sample.map_or_else(|| Err("there is no item to try it on".to_owned()), |fields| template.render(fields))
+    let Some(fields) = sample else { return Tried::Untried("there is no item to try it on".to_owned()) };
+    match template.render(fields) {
+        Ok(shown) => Tried::Shown(shown),
+        // Another item may well have what the first one lacks.
+        Err(why) => Tried::Untried(format!("{why}; use a column of its table, or key, kind, status, source")),
+    }
 }
 
 /// The text, and why the program itself would refuse it; that no table is known is no fault of the text.

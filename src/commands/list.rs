@@ -5,10 +5,10 @@ use super::failure::{Exit, Failure};
 use super::session::{self, AuditUse, Troubles};
 use crate::domain::filter::Filter;
 use crate::output::{FindingLine, csv_rows, json, say, table};
-use crate::ports::source::Source;
 use crate::workflow::scan::Pages;
 use crate::workflow::{Desk, Found};
 use chrono::{DateTime, Utc};
+use futures_util::future::join_all;
 use rayon::iter::{IntoParallelRefIterator, ParallelExtend, ParallelIterator};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::Arc;
@@ -41,8 +41,15 @@ async fn print_all(
 ) -> Result<Exit, Failure> {
     let mut printer = Printer::of_findings(arguments.format);
     let unpriced = AtomicUsize::new(0);
-    for source in session::sources(desk, arguments.source.as_deref())? {
-        if let Err(fault) = print_source(desk, &source, (filter, &unpriced), &mut printer).await? {
+    // All begin at once: one that does not answer holds no other up.
+    let sources = session::sources(desk, arguments.source.as_deref())?;
+    let begun = join_all(sources.iter().map(|source| Pages::side_by_side(desk, source))).await;
+    for pages in begun {
+        let ended = match pages {
+            Ok(pages) => print_source(pages, (filter, &unpriced), &mut printer).await?,
+            Err(fault) => Err(fault),
+        };
+        if let Err(fault) = ended {
             troubles.tell(&fault.into());
         }
     }
@@ -70,16 +77,11 @@ fn tell_unpriced(count: usize) {
 
 /// Prints one source's findings, and counts those that only a check could let pass; the inner error is the source's.
 async fn print_source(
-    desk: &Desk,
-    source: &Arc<dyn Source>,
+    mut pages: Pages<'_>,
     (filter, unpriced): (&Filter, &AtomicUsize),
     printer: &mut Printer,
 ) -> Result<Result<(), crate::ports::source::SourceFault>, Failure> {
     let mut held: Vec<Spelled> = Vec::new();
-    let mut pages = match Pages::side_by_side(desk, source).await {
-        Ok(pages) => pages,
-        Err(fault) => return Ok(Err(fault)),
-    };
     let mut ended = Ok(());
     while let Some(read) = pages.next().await {
         match read {

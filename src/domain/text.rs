@@ -88,6 +88,12 @@ pub fn is_plain(character: char) -> bool {
     !(character.is_control() || is_invisible(character))
 }
 
+/// Whether a text can be an environment variable's name.
+pub fn is_variable_name(text: &str) -> bool {
+    let begins_well = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    begins_well && text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')
+}
+
 /// Bytes that are not valid UTF-8, with each bad byte as `\xE9`.
 pub fn escape_bytes(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len());

@@ -345,6 +345,11 @@ impl SourceFault {
     pub fn at(place: impl fmt::Display, kind: SourceFaultKind, what: &str, do_next: &str) -> Self {
         Self { kind, what: format!("{place}: {what}"), do_next: do_next.to_owned(), may_have_written: false }
     }
+
+    /// Whether what was asked may be done only later: the server went silent over it, and may yet come back to it.
+    pub fn may_still_write(&self) -> bool {
+        self.may_have_written && self.kind == SourceFaultKind::Unreachable
+    }
 }
 
 /// Kinds of source faults.

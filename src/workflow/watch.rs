@@ -46,9 +46,11 @@ pub async fn look(desk: &Desk, watched: &Watched) -> Looked {
     let at = desk.clock.now();
     let (mut found, mut sources, mut faults) = (Vec::new(), BTreeMap::new(), Vec::new());
     let wanted = |source: &&Arc<dyn Source>| watched.sources.contains(&source.facts().name);
-    for source in desk.sources.iter().filter(wanted) {
+    // All begin at once: one that does not answer holds no other up.
+    let begun = desk.sources.iter().filter(wanted).map(|source| (source, Pages::in_order(desk, source)));
+    for (source, pages) in begun.collect::<Vec<_>>() {
         let name = source.facts().name.to_string();
-        match read(desk, source, &watched.filter).await {
+        match read(pages, &watched.filter).await {
             Ok(of_source) => {
                 sources.insert(name, Ok(Items::new()));
                 found.extend(of_source);
@@ -95,9 +97,8 @@ pub async fn look(desk: &Desk, watched: &Watched) -> Looked {
 /// How many different faults of providers are told of one look.
 const UNASKED_TOLD_MAX: usize = 5;
 
-async fn read(desk: &Desk, source: &Arc<dyn Source>, filter: &Filter) -> Result<Vec<Found>, SourceFault> {
+async fn read(mut pages: Pages<'_>, filter: &Filter) -> Result<Vec<Found>, SourceFault> {
     let mut found = Vec::new();
-    let mut pages = Pages::in_order(desk, source);
     while let Some(page) = pages.next().await {
         found.extend(page?.found.into_iter().filter(|found| filter.may_pass(&found.facts())));
     }

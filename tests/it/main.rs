@@ -41,6 +41,8 @@ mod reports;
 #[cfg(unix)]
 mod servers;
 #[cfg(unix)]
+mod silent;
+#[cfg(unix)]
 mod standins;
 #[cfg(unix)]
 mod stories;

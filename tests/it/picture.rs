@@ -1,12 +1,13 @@
 //! The pictures of the console in the README, taken from the real program.
 //!
 //! `UNSTUCK_MAKE_PICTURES=1 cargo test --test it picture` makes them anew. Without the variable the same screens are
-//! drawn, and only the names of their regions compared: ages, ports and folders differ from run to run.
+//! drawn, and their words compared both ways: numbers, ages, ports and folders differ from run to run, words do not.
 
 pub mod svg;
 
 use crate::pty::steps::{find, give_reason};
 use crate::pty::terminal::{Start, Terminal};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A picture, and what must be named in it as on the screen.
@@ -69,7 +70,43 @@ impl Picture {
                 self.file
             );
         }
+        fits(&format!("{contents} {}", self.title), &shown, self.file);
     }
+}
+
+/// How many words a picture and the screen may have for themselves: what an age or a width cuts off.
+const STRANGERS_MAX: usize = 3;
+
+/// Makes sure that a picture says what the screen says, and the other way round.
+pub fn fits(screen: &str, picture: &str, name: &str) {
+    let (drawn, shown) = (words(screen), words(picture));
+    let missing: Vec<_> = drawn.difference(&shown).collect();
+    let gone: Vec<_> = shown.difference(&drawn).collect();
+    assert!(
+        missing.len() <= STRANGERS_MAX && gone.len() <= STRANGERS_MAX,
+        "{name} is out of date (the screen alone has {missing:?}, the picture alone {gone:?}): make it anew, as said above"
+    );
+}
+
+/// The words of a text that are the same in every run: no numbers, names of folders and accounts, nor what is cut off.
+fn words(text: &str) -> BTreeSet<String> {
+    let parts = text.split(|letter: char| letter.is_whitespace() || "()[]<>,;:|\"'`=.".contains(letter));
+    let is_word =
+        |part: &&str| part.len() > 3 && part.chars().all(|one| one.is_ascii_alphabetic() || one == '-');
+    let is_rule = |part: &str| part.contains("--");
+    parts.filter(is_word).filter(|part| !is_rule(part)).map(str::to_lowercase).collect()
+}
+
+#[test]
+fn a_picture_of_another_screen_does_not_fit() {
+    let screen = "38 findings  triage: 3 to escalate, 24 to mark done  what hurts most comes first";
+    fits(
+        screen,
+        "37 findings triage: 4 to escalate, 23 to mark done  what hurts most comes first",
+        "same words",
+    );
+    let older = "38 findings  worst first  no such line here at all";
+    assert!(std::panic::catch_unwind(|| fits(screen, older, "older")).is_err());
 }
 
 /// Whether pictures are made anew.

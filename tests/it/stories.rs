@@ -6,6 +6,7 @@
 mod bulk;
 mod desk;
 mod duplicates;
+mod first_run;
 mod handover;
 mod reel;
 mod triage;

@@ -2,6 +2,7 @@
 //! write it between the two.
 
 use super::Inner;
+use super::conn::{Conn, Counted};
 use super::fault::is_overtaken;
 use super::look::look;
 use super::query::{bound, check_decisions_table, read_row, rows};
@@ -9,8 +10,7 @@ use crate::adapters::sql::{Sql, is_as_seen, key, plan};
 use crate::domain::decision::Choice;
 use crate::ports::source::{Applied, Change, PlannedStatement, SourceFault, SourceFaultKind};
 use crate::preset::source::Engine;
-use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error};
+use mysql_async::Error;
 
 /// Carries out a choice.
 pub(super) async fn apply(inner: &Inner, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {
@@ -40,7 +40,7 @@ pub(super) async fn apply(inner: &Inner, choice: Choice, change: &Change) -> Res
         }
     };
     // What is not committed by now is rolled back by the server.
-    drop(conn.disconnect().await);
+    conn.disconnect().await;
     applied
 }
 
@@ -89,9 +89,6 @@ async fn write(
 /// Runs a statement. A query's rows stand for the count: it may look for a lock, or call a function.
 async fn run(conn: &mut Conn, planned: &PlannedStatement) -> Result<u64, Error> {
     let (spelled, values) = bound(&planned.sql, &planned.parameters);
-    let result = conn.exec_iter(spelled, values).await?;
-    let is_query = !result.columns_ref().is_empty();
-    let changed = result.affected_rows();
-    let returned = result.collect_and_drop::<mysql_async::Row>().await?.len();
-    Ok(if is_query { u64::try_from(returned).unwrap_or(u64::MAX) } else { changed })
+    let Counted { changed, returned } = conn.exec_counted(spelled, values).await?;
+    Ok(returned.map_or(changed, |returned| u64::try_from(returned).unwrap_or(u64::MAX)))
 }

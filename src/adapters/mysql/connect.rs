@@ -1,27 +1,30 @@
 //! Connecting: what the address says, the few connections that are kept, and telling the server to stop when nobody waits
 //! any more.
 
+use super::conn::Conn;
 use super::fault::fault_of_sql;
+use crate::adapters::sql::silence::{CONNECT_MAX, GRACE, unconnected};
 use crate::adapters::sql::{Address, Misfit};
 use crate::domain::moment::parse_duration;
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
-use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts};
+use mysql_async::{DriverError, Error, Opts, OptsBuilder, SslOpts};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::time::timeout;
 
-/// How long a connection may take to come about.
-const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// How long one query may read, where the address does not say it.
 const READ_MAX: Duration = Duration::from_mins(1);
 /// How long a decision waits for a row that somebody holds, in seconds.
 const LOCK_WAITS_MAX_SECONDS: u64 = 10;
+/// How long each statement of a decision may take.
+const WRITE_MAX: Duration = Duration::from_secs(30);
 /// How many connections are kept for the next read.
 const IDLE_MAX: usize = 3;
 /// Parameters of an address that are ours, or that the driver does not know.
-const OWN: [&str; 5] = ["sslmode", "ssl-mode", "sslrootcert", "ssl-ca", "statement_timeout"];
+const OWN: [&str; 6] =
+    ["sslmode", "ssl-mode", "sslrootcert", "ssl-ca", "statement_timeout", "connect_timeout"];
 /// One way of spelling for every session: no backslash rules or quotes of the server's own, and times in UTC.
 const SPELLING: &str = "SET time_zone = '+00:00', \
      sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'";
@@ -39,13 +42,15 @@ struct Way {
     opts: Opts,
     or_plain: Option<Opts>,
     read_max: Duration,
+    /// How long a connection may take to come about, whatever keeps it.
+    connect_max: Duration,
 }
 
 impl Way {
-    async fn connect(&self) -> Result<Conn, Error> {
-        match (Conn::new(self.opts.clone()).await, &self.or_plain) {
+    async fn connect(&self) -> Result<mysql_async::Conn, Error> {
+        match (mysql_async::Conn::new(self.opts.clone()).await, &self.or_plain) {
             (Err(Error::Driver(DriverError::NoClientSslFlagFromServer)), Some(plain)) => {
-                Conn::new(plain.clone()).await
+                mysql_async::Conn::new(plain.clone()).await
             }
             (connected, _) => connected,
         }
@@ -80,42 +85,50 @@ impl Place {
         let way = self.way()?;
         let kept = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let kept = match kept {
-            Some(mut conn) => conn.ping().await.is_ok().then_some(conn),
+            Some(mut conn) => conn.still_answers().await.then_some(conn),
             None => None,
         };
         let conn = if let Some(conn) = kept {
             conn
         } else {
-            let mut conn = self.connect(&way).await?;
-            let reading = async {
+            let connecting = async {
+                let mut conn = self.connect(&way, way.read_max).await?;
                 conn.query_drop("SET SESSION TRANSACTION READ ONLY").await?;
-                limit(&mut conn, way.read_max).await
+                limit(&mut conn, way.read_max).await?;
+                Ok(conn)
             };
-            reading.await.map_err(|fault| self.fault(&fault))?;
-            conn
+            self.in_time(&way, connecting).await?
         };
         Ok(Lent { conn: Some(conn), idle: Arc::clone(&self.idle), way })
     }
 
     /// A session for one decision.
     pub(super) async fn to_write(&self) -> Result<Conn, SourceFault> {
-        let mut conn = self.connect(&self.way()?).await?;
-        let waits = format!("SET innodb_lock_wait_timeout = {LOCK_WAITS_MAX_SECONDS}");
-        conn.query_drop(waits).await.map_err(|fault| self.fault(&fault))?;
-        Ok(conn)
+        let way = self.way()?;
+        let connecting = async {
+            let mut conn = self.connect(&way, WRITE_MAX).await?;
+            conn.query_drop(format!("SET innodb_lock_wait_timeout = {LOCK_WAITS_MAX_SECONDS}")).await?;
+            Ok(conn)
+        };
+        self.in_time(&way, connecting).await
     }
 
-    async fn connect(&self, way: &Way) -> Result<Conn, SourceFault> {
-        let connected = tokio::time::timeout(CONNECT_MAX, way.connect()).await;
-        let Ok(connected) = connected else {
-            return Err(self.fault_of(
-                SourceFaultKind::Unreachable,
-                &format!("cannot be reached (no answer in {} s)", CONNECT_MAX.as_secs()),
-                "Check host, port and network, and that the server runs.",
-            ));
-        };
-        let mut conn = connected.map_err(|fault| self.fault(&fault))?;
-        conn.query_drop(SPELLING).await.map_err(|fault| self.fault(&fault))?;
+    /// What makes a connection, within its time.
+    async fn in_time(
+        &self,
+        way: &Way,
+        connecting: impl Future<Output = Result<Conn, Error>>,
+    ) -> Result<Conn, SourceFault> {
+        match timeout(way.connect_max, connecting).await {
+            Ok(connected) => connected.map_err(|fault| self.fault(&fault)),
+            Err(_) => Err(unconnected(self.shown(), way.connect_max)),
+        }
+    }
+
+    /// A connection whose statements may take so long.
+    async fn connect(&self, way: &Way, statement_max: Duration) -> Result<Conn, Error> {
+        let mut conn = Conn::new(way.connect().await?, statement_max + GRACE);
+        conn.query_drop(SPELLING).await?;
         Ok(conn)
     }
 
@@ -152,11 +165,23 @@ impl Place {
             Some(text) => parse_duration(text).map_err(odd)?.to_std().unwrap_or(READ_MAX),
             None => READ_MAX,
         };
+        let connect_max = match own(&["connect_timeout"]) {
+            Some(text) => match text.parse() {
+                Ok(seconds @ 1_u64..) => Duration::from_secs(seconds),
+                _ => {
+                    return Err(odd(format!(
+                        "`connect_timeout` is `{}`, no number of seconds",
+                        clean_cut(text, 20)
+                    )));
+                }
+            },
+            None => CONNECT_MAX,
+        };
         let mode = own(&["sslmode", "ssl-mode"]).unwrap_or(if is_near { "disable" } else { "prefer" });
         let (ssl, may_be_plain) = ssl_of(mode, own(&["sslrootcert", "ssl-ca"])).map_err(odd)?;
         let plain = Opts::from(builder.clone());
         let opts = Opts::from(builder.ssl_opts(ssl));
-        Ok(Way { opts, or_plain: may_be_plain.then_some(plain), read_max })
+        Ok(Way { opts, or_plain: may_be_plain.then_some(plain), read_max, connect_max })
     }
 }
 
@@ -232,10 +257,11 @@ impl Drop for Lent {
         let way = self.way.clone();
         drop(runtime.spawn(async move {
             // The connection is kept until then: its number must not be another session's by now.
-            if let Ok(mut other) = way.connect().await {
+            if let Ok(Ok(other)) = timeout(way.connect_max, way.connect()).await {
                 // A server that does not hear it stops by itself at the statement's time-out.
+                let mut other = Conn::new(other, GRACE);
                 drop(other.query_drop(format!("KILL QUERY {}", conn.id())).await);
-                drop(other.disconnect().await);
+                other.disconnect().await;
             }
             drop(conn);
         }));

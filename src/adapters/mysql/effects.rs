@@ -16,7 +16,6 @@ use crate::preset::source::Engine;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta};
 use mysql_async::consts::ColumnType;
-use mysql_async::prelude::Queryable;
 use mysql_async::{Error, Params, Row};
 use std::sync::Arc;
 
@@ -147,7 +146,7 @@ fn missing(place: &Place, fault: &Error, look: &SqlLookUp) -> SourceFault {
 /// How far behind a replica is, as far as the account may know it and both of its threads run.
 async fn lag(lent: &mut Lent) -> Option<TimeDelta> {
     for query in REPLICATION {
-        let Ok(rows) = lent.conn().query::<Row, _>(query).await else { continue };
+        let Ok(rows) = lent.conn().query::<Row>(query).await else { continue };
         let row = rows.first()?;
         let seconds = LAGS.iter().find_map(|name| row.get_opt::<Option<i64>, _>(*name)?.ok().flatten());
         return seconds.and_then(TimeDelta::try_seconds);
@@ -176,11 +175,9 @@ impl EffectsSession for Session {
         let place = Arc::clone(&self.place);
         let of_sql = |fault: Error| fault_of(place.fault(&fault));
         let (spelled, values): (String, Params) = bound(sql, values);
-        let mut result = self.lent.conn().exec_iter(spelled, values).await.map_err(of_sql)?;
         let mut tally = Tally::new(bounds);
-        while let Some(row) = result.next().await.map_err(of_sql)? {
-            tally.keep((0..row.len()).map(|at| cell_at(&row, at)).collect())?;
-        }
+        let keep = |row: Row| tally.keep((0..row.len()).map(|at| cell_at(&row, at)).collect());
+        self.lent.conn().exec_each(spelled, values, keep).await.map_err(of_sql)??;
         Ok(tally.into_rows())
     }
 

@@ -13,7 +13,6 @@ use crate::domain::text::clean_cut;
 use crate::ports::source::Examined;
 use crate::preset::source::Engine;
 use mysql_async::Error;
-use mysql_async::prelude::Queryable;
 
 /// Looks at server, table, statuses and times.
 pub(super) async fn examine(inner: &Inner) -> Vec<Examined> {

@@ -1,6 +1,7 @@
 //! What MySQL's errors mean, each with what to do.
 
-use crate::adapters::sql::is_broken_off;
+use super::conn::Silent;
+use crate::adapters::sql::{is_broken_off, silence};
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use mysql_async::{DriverError, Error, IoError};
@@ -33,6 +34,9 @@ fn is_lost(fault: &Error) -> bool {
 /// What an error means.
 pub(super) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
     use SourceFaultKind::{Broken, Busy, Interrupted, Mismatch, Unreachable};
+    if let Some(waited) = Silent::of(fault) {
+        return silence::silent(place, waited);
+    }
     let told = told(fault);
     let Error::Server(server) = fault else {
         return match fault {

@@ -8,7 +8,6 @@ use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, Table};
 use mysql_async::Error;
 use mysql_async::consts::ColumnFlags;
-use mysql_async::prelude::Queryable;
 use std::sync::Arc;
 
 /// Every table and view of the address's database, with the types in the server's own words.
@@ -21,7 +20,7 @@ SELECT CAST(table_name AS CHAR), CAST(column_name AS CHAR), CAST(column_type AS 
 /// The tables of a database: all of them, or those of some names.
 pub(super) async fn tables(lent: &mut Lent, names: Option<&[&str]>) -> Result<Vec<Table>, Error> {
     let mut tables: Vec<Table> = Vec::new();
-    for (name, column, declared) in lent.conn().query::<(String, String, String), _>(TABLES).await? {
+    for (name, column, declared) in lent.conn().query::<(String, String, String)>(TABLES).await? {
         let is_wanted = |names: &[&str]| names.iter().any(|wanted| wanted.eq_ignore_ascii_case(&name));
         if !names.is_none_or(is_wanted) {
             continue;

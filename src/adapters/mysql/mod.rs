@@ -2,6 +2,7 @@
 //! connection of its own.
 
 mod apply;
+mod conn;
 mod connect;
 mod effects;
 mod examine;

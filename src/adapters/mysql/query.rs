@@ -1,6 +1,7 @@
 //! What is read of a MySQL or MariaDB database.
 
 use super::Inner;
+use super::conn::Conn;
 use super::connect::Lent;
 use super::look::look;
 use super::value::{bindable, cell_at};
@@ -10,8 +11,7 @@ use crate::domain::item::{Item, ItemKey, Row, State};
 use crate::ports::source::{Cursor, Page, Payload, Reading, SourceFault, SourceFaultKind, Wanted};
 use crate::preset::source::{Engine, PayloadIs, positional};
 use chrono::{DateTime, Utc};
-use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error, Params};
+use mysql_async::{Error, Params};
 use std::sync::Arc;
 use uuid::Uuid;
 

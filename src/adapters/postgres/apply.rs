@@ -2,6 +2,7 @@
 //! that snapshot cannot be written: the server refuses it, whatever the statements compare.
 
 use super::Inner;
+use super::client::{Client, Error};
 use super::fault::{is_overtaken, is_rolled_back};
 use super::look::look;
 use super::query::{bound, check_decisions_table, read_row};
@@ -10,7 +11,6 @@ use crate::domain::decision::Choice;
 use crate::ports::source::{Applied, Change, PlannedStatement, SourceFault, SourceFaultKind};
 use crate::preset::source::Engine;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error};
 
 /// Carries out a choice.
 pub(super) async fn apply(inner: &Inner, choice: Choice, change: &Change) -> Result<Applied, SourceFault> {

@@ -1,10 +1,12 @@
 //! Connecting: what the address, the environment and the password file add up to; the few connections that are kept; and
 //! telling the server to stop when nobody waits any more.
 
-use super::fault::{fault_of_sql, told};
+use super::client::{Client, Error};
+use super::fault::{driver_told, fault_of_sql};
 use super::passfile;
 use super::tls::{self, Tls};
 use crate::adapters::secret::Environment;
+use crate::adapters::sql::silence::{CONNECT_MAX, GRACE, KEPT_ANSWERS_MAX, unconnected};
 use crate::adapters::sql::{Address, Misfit, quoted};
 use crate::domain::moment::parse_duration;
 use crate::domain::text::clean_cut;
@@ -13,15 +15,16 @@ use crate::preset::source::Engine;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::time::timeout;
+use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Client, Config, Error};
 
-/// How long a connection may take to come about.
-const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// How long one query may read, where the address does not say it.
 const READ_MAX: Duration = Duration::from_mins(1);
-/// How long a decision may wait for a row that somebody holds, and each of its statements may take.
+/// How long a decision may wait for a row that somebody holds.
 const LOCK_WAITS_MAX: Duration = Duration::from_secs(10);
+/// How long each statement of a decision may take.
+const WRITE_MAX: Duration = Duration::from_secs(30);
 /// How many connections are kept for the next read.
 const IDLE_MAX: usize = 3;
 /// Parameters of an address that are ours or that the driver does not know.
@@ -55,6 +58,8 @@ struct Way {
     tls: Tls,
     schema: Option<String>,
     read_max: Duration,
+    /// How long a connection may take to come about, whatever keeps it.
+    connect_max: Duration,
 }
 
 /// Everything is set for the length of a transaction alone: a pooler may give the server's session to somebody else next.
@@ -73,7 +78,7 @@ impl Way {
         format!(
             "BEGIN ISOLATION LEVEL REPEATABLE READ; {SPELLING}; SET LOCAL lock_timeout = {waits_max}; \
              SET LOCAL statement_timeout = {0}; SET LOCAL idle_in_transaction_session_timeout = {0}{1}; {DURABLE}",
-            waits_max * 3,
+            WRITE_MAX.as_millis(),
             self.path()
         )
     }
@@ -86,7 +91,7 @@ impl Way {
             "BEGIN ISOLATION LEVEL READ COMMITTED; {SPELLING}; SET LOCAL lock_timeout = {waits_max}; \
              SET LOCAL statement_timeout = {0}; SET LOCAL idle_in_transaction_session_timeout = {0}{1}; \
              {DURABLE_AT_LEAST}",
-            waits_max * 3,
+            WRITE_MAX.as_millis(),
             self.path()
         )
     }
@@ -138,9 +143,12 @@ impl Place {
         let client = if let Some(client) = self.begun(&begin).await {
             client
         } else {
-            let client = self.connect(&way).await?;
-            client.batch_execute(&begin).await.map_err(|fault| self.fault(&fault))?;
-            client
+            let connecting = async {
+                let client = self.connect(&way, way.read_max).await?;
+                client.batch_execute(&begin).await.map_err(|fault| self.fault(&fault))?;
+                Ok(client)
+            };
+            self.in_time(&way, connecting).await?
         };
         Ok(Lent { client: Some(client), begin, idle: Arc::clone(&self.idle), tls: way.tls })
     }
@@ -153,23 +161,30 @@ impl Place {
     /// A transaction for one decision. Where the server or the role only reads by default, it does not ask for more.
     pub(super) async fn to_write(&self) -> Result<Writing, SourceFault> {
         let way = self.way()?;
-        let writing = Writing { client: self.connect(&way).await?, begin: way.writing() };
-        writing.begin().await.map_err(|fault| self.fault(&fault))?;
-        Ok(writing)
+        let begun = async {
+            let writing = Writing { client: self.connect(&way, WRITE_MAX).await?, begin: way.writing() };
+            writing.begin().await.map_err(|fault| self.fault(&fault))?;
+            Ok(writing)
+        };
+        self.in_time(&way, begun).await
     }
 
     /// A connection whose transactions add to an audit; none is begun yet.
     pub(in crate::adapters) async fn to_append(&self) -> Result<Writing, SourceFault> {
         let way = self.way()?;
-        Ok(Writing { client: self.connect(&way).await?, begin: way.appending() })
+        let client = self.in_time(&way, self.connect(&way, WRITE_MAX)).await?;
+        Ok(Writing { client, begin: way.appending() })
     }
 
     /// A connection that was kept and on which the transaction could be begun: a server that was started anew is connected to
     /// anew.
     async fn begun(&self, begin: &str) -> Option<Client> {
         while let Some(client) = self.kept() {
-            if client.batch_execute(begin).await.is_ok() {
-                return Some(client);
+            match client.batch_execute_within(begin, KEPT_ANSWERS_MAX).await {
+                Ok(()) => return Some(client),
+                // The others lay as long: they are not waited for as well.
+                Err(Error::Silent(_)) => self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear(),
+                Err(Error::Told(_)) => {}
             }
         }
         None
@@ -182,12 +197,23 @@ impl Place {
         idle.pop()
     }
 
-    async fn connect(&self, way: &Way) -> Result<Client, SourceFault> {
-        let (client, connection) =
-            way.config.connect(way.tls.clone()).await.map_err(|fault| self.fault(&fault))?;
+    /// What makes a connection, within its time: the driver bounds how long a port may take to open, and nothing after it.
+    async fn in_time<T>(
+        &self,
+        way: &Way,
+        connecting: impl Future<Output = Result<T, SourceFault>>,
+    ) -> Result<T, SourceFault> {
+        let connected = timeout(way.connect_max, connecting).await;
+        connected.unwrap_or_else(|_| Err(unconnected(self.shown(), way.connect_max)))
+    }
+
+    /// A connection whose statements may take so long.
+    async fn connect(&self, way: &Way, statement_max: Duration) -> Result<Client, SourceFault> {
+        let connected = way.config.connect(way.tls.clone()).await;
+        let (client, connection) = connected.map_err(|fault| self.fault(&fault.into()))?;
         // It ends by itself once its client is dropped; what it died of is told to whoever uses the client.
         drop(tokio::spawn(async move { drop(connection.await) }));
-        Ok(client)
+        Ok(Client::new(client, statement_max + GRACE))
     }
 
     /// What the address, the environment and the password file add up to, as libpq does it.
@@ -210,7 +236,7 @@ impl Place {
         {
             url.set_port(Some(port)).map_err(|()| no_address("its host takes no port".to_owned()))?;
         }
-        let mut config: Config = url.as_str().parse().map_err(|fault: Error| no_address(told(&fault)))?;
+        let mut config: Config = url.as_str().parse().map_err(|fault| no_address(driver_told(&fault)))?;
         fill(&mut config, environment).map_err(odd)?;
         let mode = own("sslmode").map(str::to_owned).or_else(|| environment("PGSSLMODE"));
         let roots = own("sslrootcert").map(str::to_owned).or_else(|| environment("PGSSLROOTCERT"));
@@ -230,7 +256,10 @@ impl Place {
             None => READ_MAX,
         };
         let schema = own("schema").or(self.schema).map(str::to_owned);
-        Ok(Way { config, tls, schema, read_max })
+        // Each of several hosts has its time.
+        let hosts = u32::try_from(config.get_hosts().len().max(1)).unwrap_or(u32::MAX);
+        let connect_max = config.get_connect_timeout().copied().unwrap_or(CONNECT_MAX).saturating_mul(hosts);
+        Ok(Way { config, tls, schema, read_max, connect_max })
     }
 }
 
@@ -292,7 +321,12 @@ impl Writing {
     }
 
     pub(in crate::adapters) async fn begin(&self) -> Result<(), Error> {
-        self.client.batch_execute(&self.begin).await
+        self.client.batch_execute_within(&self.begin, CONNECT_MAX).await
+    }
+
+    /// Begins on a connection that was kept, which may be of no use any more.
+    pub(in crate::adapters) async fn begin_kept(&self) -> Result<(), Error> {
+        self.client.batch_execute_within(&self.begin, KEPT_ANSWERS_MAX).await
     }
 }
 
@@ -319,7 +353,7 @@ impl Lent {
 
     /// Gives it back: nothing runs on it.
     pub(super) async fn done(mut self) {
-        let is_over = self.client().batch_execute("ROLLBACK").await.is_ok();
+        let is_over = self.client().batch_execute_within("ROLLBACK", KEPT_ANSWERS_MAX).await.is_ok();
         if let Some(client) = self.client.take().filter(|_| is_over) {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             if idle.len() < IDLE_MAX {
@@ -352,7 +386,7 @@ impl Drop for Lent {
         // The client is kept until then: the server must not take the request for another session's.
         drop(runtime.spawn(async move {
             // A server that does not hear it stops by itself at the statement's time-out.
-            drop(token.cancel_query(tls).await);
+            drop(timeout(CONNECT_MAX, token.cancel_query(tls)).await);
             drop(client);
         }));
     }

@@ -1,5 +1,6 @@
 //! Effects that are rows of a PostgreSQL database.
 
+use super::client::{Error, value_at};
 use super::connect::{Lent, Place};
 use super::fault::is_no_such_value;
 use super::query::{ENGINE, clock_of, stream};
@@ -16,10 +17,7 @@ use crate::preset::provider::{RowsFrom, SqlLookUp};
 use crate::preset::source::Engine;
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use futures_util::StreamExt;
-use std::pin::pin;
 use std::sync::Arc;
-use tokio_postgres::Error;
 use tokio_postgres::types::Type;
 
 /// Every relation of a name, with what it is and whether the connection looks there by itself.
@@ -102,7 +100,7 @@ async fn facts_of(place: &Place, lent: &Lent, look: &SqlLookUp) -> Result<RowsFa
     }
     let row = lent.client().query_one(STANDING, &[]).await.map_err(of_sql)?;
     let (is_replica, lag): (bool, Option<i64>) =
-        (row.try_get(0).map_err(of_sql)?, row.try_get(1).map_err(of_sql)?);
+        (value_at(&row, 0).map_err(of_sql)?, value_at(&row, 1).map_err(of_sql)?);
     let standing = if is_replica {
         Standing::Replica { lag: lag.map(TimeDelta::milliseconds) }
     } else {
@@ -215,11 +213,10 @@ impl EffectsSession for Session {
         bounds: Bounds,
     ) -> Result<Vec<Vec<Cell>>, Fault> {
         let of_sql = |told: Error| fault(&self.place, &told);
-        let mut rows = pin!(stream(self.lent.client(), sql, values).await.map_err(of_sql)?);
+        let mut rows = stream(self.lent.client(), sql, values).await.map_err(of_sql)?;
         let mut tally = Tally::new(bounds);
-        while let Some(row) = rows.next().await {
-            let row = row.map_err(of_sql)?;
-            let cells = (0..row.len()).map(|at| cell_at(&row, at, Held::Text));
+        while let Some(row) = rows.next().await.map_err(of_sql)? {
+            let cells = (0..row.len()).map(|at| cell_at(&row, at, Held::Text).map_err(Error::Told));
             tally.keep(cells.collect::<Result<_, _>>().map_err(of_sql)?)?;
         }
         Ok(tally.into_rows())
@@ -242,7 +239,7 @@ impl EffectsSession for Session {
         let Some(table) = &self.table else { return Ok(None) };
         let of_sql = |told: Error| fault(&self.place, &told);
         let rows = self.lent.client().query(INDEXED, &[table]).await.map_err(of_sql)?;
-        let names: Result<Vec<String>, Error> = rows.iter().map(|row| row.try_get(0)).collect();
+        let names: Result<Vec<String>, Error> = rows.iter().map(|row| value_at(row, 0)).collect();
         names.map(Some).map_err(of_sql)
     }
 

@@ -1,6 +1,7 @@
 //! What `doctor` looks at in a PostgreSQL source.
 
 use super::Inner;
+use super::client::Error;
 use super::connect::Lent;
 use super::going::Going;
 use super::look::{hidden, look, tables};
@@ -12,7 +13,6 @@ use crate::domain::cell::Cell;
 use crate::domain::text::clean_cut;
 use crate::ports::source::{Examined, Page, SourceFault};
 use crate::preset::source::Engine;
-use tokio_postgres::Error;
 
 /// Looks at server, table, statuses, times and rights.
 pub(super) async fn examine(inner: &Inner) -> Vec<Examined> {

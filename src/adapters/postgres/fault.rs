@@ -1,14 +1,22 @@
 //! What PostgreSQL's errors mean, each with what to do.
 
-use crate::adapters::sql::is_broken_off;
+use super::client::Error;
+use crate::adapters::sql::{is_broken_off, silence};
 use crate::domain::text::clean_cut;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use std::error::Error as _;
-use tokio_postgres::Error;
 use tokio_postgres::error::{Severity, SqlState};
 
 /// The server's own words, or the driver's with what lies behind them.
 pub(in crate::adapters) fn told(fault: &Error) -> String {
+    match fault {
+        Error::Told(fault) => driver_told(fault),
+        Error::Silent(_) => fault.to_string(),
+    }
+}
+
+/// The same, of the driver's own error.
+pub(super) fn driver_told(fault: &tokio_postgres::Error) -> String {
     let words = match fault.as_db_error() {
         Some(told) => match told.detail() {
             Some(detail) => format!("{}: {detail}", told.message()),
@@ -25,13 +33,13 @@ pub(in crate::adapters) fn told(fault: &Error) -> String {
 const CHECK_LOGIN: &str = "Check the user and its password (in the address, `secret_env`, `secret_file`, $PGPASSWORD or ~/.pgpass), and the server's pg_hba.conf.";
 
 /// Whether a connection that stood is gone.
-fn is_lost(fault: &Error) -> bool {
+fn is_lost(fault: &tokio_postgres::Error) -> bool {
     let io = fault.source().and_then(|source| source.downcast_ref::<std::io::Error>());
     fault.is_closed() || io.is_some_and(is_broken_off)
 }
 
 /// What an error means that is the driver's own. It tells its kind by its first words alone.
-fn of_driver(place: &str, fault: &Error, told: &str) -> SourceFault {
+fn of_driver(place: &str, fault: &tokio_postgres::Error, told: &str) -> SourceFault {
     use SourceFaultKind::{Broken, Unreachable};
     let words = fault.to_string();
     let (kind, what, do_next) = if is_lost(fault) {
@@ -61,7 +69,11 @@ fn of_driver(place: &str, fault: &Error, told: &str) -> SourceFault {
 /// What an error means.
 pub(in crate::adapters) fn fault_of_sql(place: &str, fault: &Error) -> SourceFault {
     use SourceFaultKind::{Broken, Busy, Interrupted, Mismatch, Unreachable};
-    let told = told(fault);
+    let fault = match fault {
+        Error::Told(fault) => fault,
+        Error::Silent(waited) => return silence::silent(place, *waited),
+    };
+    let told = driver_told(fault);
     let Some(code) = fault.code() else { return of_driver(place, fault, &told) };
     let (kind, what, do_next) = match code.code() {
         "28P01" | "28000" => (Unreachable, format!("the server refuses the login ({told})"), CHECK_LOGIN),

@@ -4,6 +4,7 @@
 //! another query behind the last key.
 
 use super::Inner;
+use super::client::{Error, RowStream};
 use super::connect::Lent;
 use super::look::look;
 use super::query::{ENGINE, clock_of, item_at, rows, stream};
@@ -12,13 +13,10 @@ use crate::domain::cell::Cell;
 use crate::domain::item::Item;
 use crate::ports::source::{Cursor, Page, SourceFault, Wanted};
 use chrono::{DateTime, Utc};
-use futures_util::StreamExt;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
-use tokio_postgres::{Error, RowStream};
 
 /// How many rows one query hands out. A table that is full of findings is then read along its key, instead of being sorted
 /// whole on the server.
@@ -30,7 +28,7 @@ const WAITS_MAX: Duration = Duration::from_secs(5);
 pub(super) struct Going {
     lent: Lent,
     picked: Arc<Picked>,
-    rows: Pin<Box<RowStream>>,
+    rows: RowStream,
     /// How many rows may still come.
     left: usize,
     /// Items that come before the query's own.
@@ -63,7 +61,7 @@ impl Going {
             Ok((picked, before, rows, began)) => Ok(Self {
                 lent,
                 picked,
-                rows: Box::pin(rows),
+                rows,
                 left: rows_max,
                 before,
                 last: Vec::new(),
@@ -149,8 +147,8 @@ impl Going {
         let (names, _) = picked.sql(ENGINE).selection();
         let mut items = std::mem::take(&mut self.before);
         while items.len() < items_max {
-            let Some(row) = self.rows.next().await else { return Ok(Step { items, is_over: true }) };
-            items.push(item_at(inner, &picked, &names, &row?)?);
+            let Some(row) = self.rows.next().await? else { return Ok(Step { items, is_over: true }) };
+            items.push(item_at(inner, &picked, &names, &row)?);
             self.left = self.left.saturating_sub(1);
         }
         Ok(Step { items, is_over: false })

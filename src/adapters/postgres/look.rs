@@ -1,6 +1,7 @@
 //! What a database's catalogue shows: its tables, which shape of the preset fits, and whether rows are hidden.
 
 use super::Inner;
+use super::client::{Error, value_at};
 use super::connect::Lent;
 use super::value::held_by;
 use crate::adapters::sql::{Column, Picked, no_table, pick, quoted};
@@ -8,7 +9,6 @@ use crate::domain::text::clean;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, Mapping, Table};
 use std::sync::Arc;
-use tokio_postgres::Error;
 
 /// Every table and view that is an application's, with the types in the database's own words. Partitions are read through
 /// their parent.
@@ -98,7 +98,7 @@ async fn never_null(lent: &Lent, picked: &Picked) -> Result<Vec<String>, Error> 
     }
     let table = picked.sql(Engine::Postgres).table();
     let query = "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnotnull";
-    lent.client().query(query, &[&table]).await?.iter().map(|row| row.try_get(0)).collect()
+    lent.client().query(query, &[&table]).await?.iter().map(|row| value_at(row, 0)).collect()
 }
 
 /// A schema that this role may not use is left out of the path that tables are looked for in: a table in it is there.
@@ -106,7 +106,8 @@ async fn check_usable(inner: &Inner, lent: &Lent, elsewhere: &[Table]) -> Result
     let query = "SELECT has_schema_privilege($1::text, 'USAGE')";
     for table in elsewhere {
         let row = lent.client().query_one(query, &[&table.schema]).await;
-        let may_use: bool = row.and_then(|row| row.try_get(0)).map_err(|fault| inner.place.fault(&fault))?;
+        let may_use: bool =
+            row.and_then(|row| value_at(&row, 0)).map_err(|fault| inner.place.fault(&fault))?;
         if !may_use {
             let (schema, table) = (clean(&table.schema), clean(&table.name));
             return Err(inner.place.fault_of(
@@ -160,7 +161,7 @@ async fn shows_nothing(lent: &Lent, mapping: &Mapping, table: &str) -> Result<bo
     let name = schema.unwrap_or_default() + &quoted(Engine::Postgres, table);
     let query =
         format!("SELECT pg_relation_size($1::text::regclass) > 0 AND NOT EXISTS (SELECT 1 FROM {name})");
-    lent.client().query_one(&query, &[&name]).await?.try_get(0)
+    value_at(&lent.client().query_one(&query, &[&name]).await?, 0)
 }
 
 /// The tables whose rows this role may not see all of, each with whether a policy lets it see some.

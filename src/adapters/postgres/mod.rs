@@ -2,6 +2,7 @@
 //! connection of its own.
 
 mod apply;
+pub(in crate::adapters) mod client;
 pub(in crate::adapters) mod connect;
 mod effects;
 mod examine;

@@ -1,6 +1,7 @@
 //! What is read of a PostgreSQL database.
 
 use super::Inner;
+use super::client::{Client, Error, RowStream, value_at};
 use super::connect::Lent;
 use super::fault::is_no_such_value;
 use super::look::look;
@@ -13,7 +14,6 @@ use crate::preset::source::{Engine, PayloadIs, positional};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error, RowStream};
 use uuid::Uuid;
 
 pub(super) const ENGINE: Engine = Engine::Postgres;
@@ -42,7 +42,7 @@ pub(super) async fn rows(
 /// The same, one after the other as they come.
 pub(super) async fn stream(client: &Client, sql: &str, values: &Values) -> Result<RowStream, Error> {
     let (spelled, bound) = bound(sql, values);
-    client.query_raw(&spelled, bound.iter().map(|one| one as &(dyn ToSql + Sync))).await
+    client.stream(&spelled, bound.iter().map(|one| one as &(dyn ToSql + Sync))).await
 }
 
 /// The source's own clock, which goes on within a transaction.
@@ -186,7 +186,7 @@ pub(super) async fn has_decision(
     let values = key::values(&[Cell::text(decision.to_string())]);
     let count = async {
         let found = rows(lent.client(), &decisions_table::has_sql(ENGINE, table), &values).await?;
-        found.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))
+        found.first().map_or(Ok(0), |row| value_at::<i64>(row, 0))
     };
     count.await.map(|count| Some(count > 0)).map_err(|fault| inner.place.fault(&fault))
 }

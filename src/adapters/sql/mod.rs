@@ -11,6 +11,7 @@ mod pages;
 mod pick;
 mod queries;
 mod rows;
+pub mod silence;
 mod spell;
 mod times;
 mod to_its_end;

@@ -17,6 +17,8 @@ use crate::ports::escalation::Escalation;
 use crate::ports::provider::{Provider, Question};
 use crate::ports::source::{Examined, Health};
 use crate::workflow::Desk;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesOrdered;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -78,9 +80,11 @@ async fn examine(desk: &Desk, settings: &Settings, arguments: &Doctor) -> Result
         finding: format!("{}. {}", fault.what, fault.do_next),
     });
     print("database", unread.collect())?;
+    // All are looked at at once: one that does not answer holds no other up.
+    let mut examined: FuturesOrdered<_> = desk.sources.iter().map(|source| source.examine()).collect();
     for source in &desk.sources {
         let subject = format!("source {}", source.facts().name);
-        print(&subject, source.examine().await)?;
+        print(&subject, examined.next().await.unwrap_or_default())?;
         if arguments.preset.is_some() {
             print(&subject, trial::sees(desk, source).await)?;
         }

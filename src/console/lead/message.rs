@@ -136,6 +136,17 @@ pub struct ProviderAnswer {
     pub variables: BTreeMap<String, String>,
 }
 
+/// What a reference comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tried {
+    /// This, with the first item.
+    Shown(String),
+    /// It cannot be tried here, for this reason; it may be right.
+    Untried(String),
+    /// It can be no reference.
+    Wrong(Told),
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeadMessage {
@@ -150,12 +161,14 @@ pub enum LeadMessage {
         /// Rows.
         height: u16,
     },
-    /// The databases were looked into.
+    /// One of the databases was looked into.
     Looked {
         /// Which look it was.
         run: u64,
-        /// Each of them, in order.
-        seen: Vec<Seen>,
+        /// Which of them.
+        at: usize,
+        /// What is there.
+        seen: Seen,
         /// The kinds that are there.
         kinds: Vec<SeenKind>,
     },
@@ -164,7 +177,7 @@ pub enum LeadMessage {
         /// Which try it was.
         run: u64,
         /// What it came to.
-        shown: Result<String, String>,
+        shown: Tried,
     },
     /// The text was put together.
     Composed {
@@ -187,12 +200,14 @@ pub enum LeadMessage {
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeadTask {
-    /// Look into databases.
+    /// Look into one database. All are looked into at once.
     Look {
         /// Which look it is.
         run: u64,
-        /// Their addresses.
-        addresses: Vec<String>,
+        /// Which of them.
+        at: usize,
+        /// Its address.
+        address: String,
     },
     /// Try a reference on a kind's first item.
     Preview {

@@ -5,6 +5,7 @@
 //! ```
 //! `Esc` goes a step back; nothing is written before the last step's key.
 
+mod judge;
 pub mod message;
 pub mod model;
 mod update;
@@ -12,13 +13,14 @@ mod view;
 
 pub use message::{
     Answers, Ended, Finding, KindAnswer, LeadMessage, LeadTask, Needs, ProviderAnswer, ProviderOffer, Seen,
-    SeenDatabase, SeenKind, SeenSystem, Told, Variable,
+    SeenDatabase, SeenKind, SeenSystem, Told, Tried, Variable,
 };
 pub use model::Lead;
 pub use update::update;
 pub use view::{LeadView, view};
 
 use ratatui::layout::Size;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What the first run is started with.
@@ -30,6 +32,8 @@ pub struct LeadSetup {
     pub place: String,
     /// Who can be asked, by what the configuration calls it.
     pub providers: Arc<[ProviderOffer]>,
+    /// The environment's variables that are set, by name.
+    pub variables: Arc<BTreeSet<String>>,
     /// Whether to do without colours.
     pub no_color: bool,
     /// The terminal's size.

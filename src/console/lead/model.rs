@@ -1,7 +1,7 @@
 //! What is known on the first run.
 
 use super::LeadSetup;
-use super::message::{Answers, KindAnswer, Needs, ProviderAnswer, ProviderOffer, Seen, SeenKind};
+use super::message::{Answers, KindAnswer, Needs, ProviderAnswer, ProviderOffer, Seen, SeenKind, Tried};
 use crate::console::model::Notice;
 use crate::console::theme::Theme;
 use crate::domain::policy::Risk;
@@ -62,6 +62,30 @@ pub enum Field {
     Reference,
 }
 
+/// What a reference is until somebody says otherwise.
+pub const USUAL_REFERENCE: &str = "{{ key }}";
+
+/// What a provider's address and the variable with its secret are filled in with.
+fn filled_in(offer: &ProviderOffer) -> (String, String) {
+    match &offer.needs {
+        Needs::BaseUrl(usual) => {
+            let secret = format!("UNSTUCK_{}_TOKEN", offer.preset.to_uppercase());
+            (usual.clone().unwrap_or_default(), if offer.takes_secret { secret } else { String::new() })
+        }
+        // Only a server's database has a password.
+        Needs::Database => (String::new(), String::new()),
+    }
+}
+
+/// One database that is looked into.
+#[derive(Debug)]
+pub struct Look {
+    /// Its address, as it was picked.
+    pub address: String,
+    /// What was seen, with the kinds that are there; `None` while its answer is waited for.
+    pub seen: Option<(Seen, Vec<SeenKind>)>,
+}
+
 /// What is answered of a kind.
 #[derive(Debug)]
 pub struct KindForm {
@@ -76,7 +100,7 @@ pub struct KindForm {
     /// What the provider knows the item by.
     pub reference: Input,
     /// What that comes to with the first item; `None` while it is being tried.
-    pub preview: Option<Result<String, String>>,
+    pub preview: Option<Tried>,
 }
 
 /// What is answered of a provider, once for all kinds that ask it.
@@ -92,6 +116,10 @@ pub struct ProviderForm {
 
 /// Everything that is known on the first run.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and any may hold beside any other"
+)]
 pub struct Lead {
     /// What it was started with.
     pub setup: LeadSetup,
@@ -109,8 +137,8 @@ pub struct Lead {
     pub address: Input,
     /// Where the cursor is: files, then addresses, then the field.
     pub row: usize,
-    /// What was seen.
-    pub seen: Vec<Seen>,
+    /// What is looked into, each with what was seen of it; `None` while its answer is waited for.
+    pub looks: Vec<Look>,
     /// What is answered of each kind.
     pub kinds: Vec<KindForm>,
     /// What is answered of each provider that was chosen, by preset.
@@ -121,6 +149,8 @@ pub struct Lead {
     pub page: usize,
     /// Which of its questions has the keys.
     pub field: usize,
+    /// Whether nothing was typed since the field that has the keys got them.
+    pub is_fresh: bool,
     /// The text; `None` while it is being put together.
     pub text: Option<String>,
     /// Whether the program itself would refuse the text.
@@ -150,12 +180,13 @@ impl Lead {
             added: Vec::new(),
             address: Input::default(),
             row: 0,
-            seen: Vec::new(),
+            looks: Vec::new(),
             kinds: Vec::new(),
             providers: BTreeMap::new(),
             passwords: BTreeMap::new(),
             page: 0,
             field: 0,
+            is_fresh: true,
             text: None,
             is_refused: false,
             place: Input::new(setup.place.clone()),
@@ -186,7 +217,28 @@ impl Lead {
 
     /// Whether some database has a job system that is known.
     pub fn has_sources(&self) -> bool {
-        self.seen.iter().filter_map(|seen| seen.result.as_ref().ok()).any(|seen| !seen.systems.is_empty())
+        self.seen().filter_map(|seen| seen.result.as_ref().ok()).any(|seen| !seen.systems.is_empty())
+    }
+
+    /// What was seen so far.
+    pub fn seen(&self) -> impl Iterator<Item = &Seen> {
+        self.looks.iter().filter_map(|look| look.seen.as_ref().map(|(seen, _)| seen))
+    }
+
+    /// What the text box that has the keys was filled with before anybody typed; `None` where it was left empty.
+    pub fn offered(&self) -> Option<String> {
+        if self.step == Step::Write {
+            return Some(self.setup.place.clone());
+        }
+        let Some(Page::Kind(at)) = self.current_page().filter(|_| self.step == Step::Ask) else {
+            return None;
+        };
+        match self.current_field()? {
+            Field::Reference => Some(USUAL_REFERENCE.to_owned()),
+            Field::Place => Some(filled_in(self.chosen(self.kinds.get(at)?)?).0),
+            Field::Secret => Some(filled_in(self.chosen(self.kinds.get(at)?)?).1),
+            Field::Password | Field::Provider | Field::Variable(_) | Field::Risk => None,
+        }
     }
 
     /// The pages of questions.
@@ -268,17 +320,7 @@ impl Lead {
     pub fn make_provider_form(&mut self, kind: usize) {
         let Some(offer) = self.kinds.get(kind).and_then(|kind| self.chosen(kind)).cloned() else { return };
         self.providers.entry(offer.preset.clone()).or_insert_with(|| {
-            let (place, secret) = match &offer.needs {
-                Needs::BaseUrl(usual) => {
-                    let secret = format!("UNSTUCK_{}_TOKEN", offer.preset.to_uppercase());
-                    (
-                        usual.clone().unwrap_or_default(),
-                        if offer.takes_secret { secret } else { String::new() },
-                    )
-                }
-                // Only a server's database has a password.
-                Needs::Database => (String::new(), String::new()),
-            };
+            let (place, secret) = filled_in(&offer);
             ProviderForm {
                 place: place.into(),
                 secret: secret.into(),

@@ -44,6 +44,7 @@ fn setup(width: u16, height: u16) -> LeadSetup {
             offer("twilio.message", Needs::BaseUrl(None), &[("account", true), ("region", false)]),
         ]
         .into(),
+        variables: Arc::new(["UNSTUCK_LEDGER_TOKEN".to_owned()].into()),
         no_color: false,
         size: Size { width, height },
     }
@@ -106,14 +107,22 @@ impl Run {
             .collect()
     }
 
+    /// Every database that is looked into answers, the last one first.
     fn looked(&mut self) {
+        self.looked_as(seen());
+    }
+
+    fn looked_as(&mut self, seen: Vec<Seen>) {
         let run = self.lead.run;
-        self.send(LeadMessage::Looked { run, seen: seen(), kinds: kinds() });
+        for (at, seen) in seen.into_iter().enumerate().rev() {
+            let kinds = if at == 0 { kinds() } else { Vec::new() };
+            self.send(LeadMessage::Looked { run, at, seen, kinds });
+        }
     }
 
     fn previewed(&mut self) {
         let run = self.lead.run;
-        self.send(LeadMessage::Previewed { run, shown: Ok("inv-1".to_owned()) });
+        self.send(LeadMessage::Previewed { run, shown: Tried::Shown("inv-1".to_owned()) });
     }
 
     fn composed(&mut self) {
@@ -122,7 +131,7 @@ impl Run {
     }
 
     fn at_questions(&mut self) {
-        self.press("Space Enter");
+        self.press("Space Down Space Enter");
         self.looked();
         self.press("Enter");
         self.previewed();
@@ -185,10 +194,12 @@ const SCENES: &[Scene] = &[
         run.press("Enter");
     }),
     ("looking", |run| {
-        run.press("Space Enter");
+        run.press("Space Down Space Enter");
+        let now = run.lead.run;
+        run.send(LeadMessage::Looked { run: now, at: 0, seen: seen().remove(0), kinds: kinds() });
     }),
     ("look", |run| {
-        run.press("Space Enter");
+        run.press("Space Down Space Enter");
         run.looked();
     }),
     ("ask", Run::at_questions),
@@ -244,8 +255,8 @@ fn what_is_ticked_and_typed_is_looked_into() {
     run.press("Down Space Down");
     run.enter("postgres://ana@db/app\n");
     run.press("Enter");
-    let addresses = vec!["sqlite://mail.db".to_owned(), "postgres://ana@db/app".to_owned()];
-    assert_eq!(run.press("Enter"), [LeadTask::Look { run: 1, addresses }]);
+    let look = |at, address: &str| LeadTask::Look { run: 1, at, address: address.to_owned() };
+    assert_eq!(run.press("Enter"), [look(0, "sqlite://mail.db"), look(1, "postgres://ana@db/app")]);
     assert!(run.lead.is_busy);
 }
 
@@ -256,7 +267,7 @@ fn an_address_is_corrected() {
     run.press("Tab Tab");
     run.enter("sqlite://job.db");
     run.press("Enter Enter");
-    run.looked();
+    run.looked_as(seen().split_off(1));
     run.press("Esc Up Space");
     assert_eq!((run.lead.step, run.lead.address.value()), (Step::Where, "sqlite://job.db"));
     assert_eq!(run.lead.picked(), Vec::<String>::new());
@@ -268,8 +279,8 @@ fn an_answer_to_an_older_look_is_not_heard() {
     run.press("Space Enter");
     let old = run.lead.run;
     run.press("Esc");
-    run.send(LeadMessage::Looked { run: old, seen: seen(), kinds: kinds() });
-    assert_eq!((run.lead.seen.len(), run.lead.step), (0, Step::Where));
+    run.send(LeadMessage::Looked { run: old, at: 0, seen: seen().remove(0), kinds: kinds() });
+    assert_eq!((run.lead.seen().count(), run.lead.step), (0, Step::Where));
 }
 
 #[test]
@@ -313,7 +324,7 @@ fn a_provider_is_found_by_typing_and_asked_for_what_it_needs() {
     let jobs = KindAnswer {
         risk: Risk::Financial,
         check: Some("twilio.message".to_owned()),
-        reference: "{{ key }}x".to_owned(),
+        reference: "x".to_owned(),
     };
     assert_eq!(answers.kinds["jobs"], jobs);
 }
@@ -332,11 +343,10 @@ fn a_usual_address_is_left_to_the_preset() {
 #[test]
 fn a_password_is_asked_for_by_its_variable() {
     let mut run = Run::new(80, 24);
-    run.press("Space Enter");
+    run.press("Space Down Space Enter");
     let mut seen = seen();
     seen[0].result.as_mut().unwrap().had_password = true;
-    let now = run.lead.run;
-    run.send(LeadMessage::Looked { run: now, seen, kinds: kinds() });
+    run.looked_as(seen);
     run.press("Enter");
     run.enter("APP_PASSWORD");
     assert!(run.screen().contains("> Variable [APP_PASSWORD"), "{}", run.screen());
@@ -354,7 +364,7 @@ fn it_is_written_on_one_key_and_only_there() {
     assert_eq!(run.press("w Esc q Ctrl-c"), [], "what is being written is waited for");
     let told = Told { what: "it is there already".to_owned(), do_next: "Name another.".to_owned() };
     run.send(LeadMessage::NotWritten(told));
-    assert!(run.screen().contains("! it is there already Name another."), "{}", run.screen());
+    assert!(run.screen().contains("! it is there already. Name another."), "{}", run.screen());
     let tasks = run.send(LeadMessage::Written { path: path.clone() });
     assert_eq!(tasks, [LeadTask::End(Ended::Written { path, has_sources: true })]);
 }
@@ -426,4 +436,117 @@ fn escape_goes_back_step_by_step_and_keeps_what_was_answered() {
     run.press("Enter");
     run.looked();
     assert_eq!(run.lead.answers().kinds["jobs"].check.as_deref(), Some("stripe.charge"));
+}
+
+/// Who has answered is seen while another is waited for, and both are named.
+#[test]
+fn what_is_waited_for_is_named_beside_what_has_answered() {
+    let mut run = Run::new(80, 24);
+    run.press("Space Tab Tab");
+    run.enter("postgres://ana:s3cr3t@db/app");
+    run.press("Enter Enter");
+    let now = run.lead.run;
+    run.send(LeadMessage::Looked { run: now, at: 0, seen: seen().remove(0), kinds: kinds() });
+    let screen = run.screen();
+    for told in ["looking, 1 of 2 answered", "+ jobs", "postgres://ana", "@db/app", "waiting for its answer"]
+    {
+        assert!(screen.contains(told), "{told}: {screen}");
+    }
+    assert!(!screen.contains("s3cr3t"), "{screen}");
+    assert!(run.lead.is_busy);
+}
+
+#[rstest]
+#[case::spaces("my token")]
+#[case::the_secret_itself("sk-live-1234")]
+#[case::a_number_first("1TOKEN")]
+#[case::with_its_sign("$TOKEN")]
+fn what_is_no_variable_is_told_in_its_step_and_not_repeated(#[case] typed: &str) {
+    let mut run = Run::new(80, 24);
+    run.at_questions();
+    run.enter("ledger.charge");
+    run.press("Enter");
+    run.enter("https://ledger.example.com");
+    run.press("Enter");
+    run.enter(typed);
+    let field = run.lead.field;
+    assert_eq!(run.press("Enter"), []);
+    assert_eq!(run.lead.field, field, "Enter went on");
+    assert!(run.screen().contains("! that is no name of an environment variable."), "{}", run.screen());
+    assert!(run.screen().contains("Write its name, as in BILLING_TOKEN"), "{}", run.screen());
+    // Nor by way of Tab.
+    run.press("Tab Tab Enter");
+    assert_eq!((run.lead.step, run.lead.field), (Step::Ask, field));
+}
+
+#[test]
+fn a_variable_that_is_not_set_now_is_told() {
+    let mut run = Run::new(80, 24);
+    run.at_questions();
+    run.enter("ledger.charge");
+    assert!(!run.screen().contains("is not set now"), "{}", run.screen());
+    run.press("Enter Tab");
+    run.enter("OTHER_TOKEN");
+    assert!(run.screen().contains("? $OTHER_TOKEN is not set now"), "{}", run.screen());
+}
+
+#[test]
+fn a_reference_that_cannot_be_read_is_not_gone_on_with() {
+    let mut run = Run::new(80, 24);
+    run.at_questions();
+    run.press("Enter Enter");
+    run.enter("{{ key");
+    let told =
+        Told { what: "the template `{{ key` cannot be read".to_owned(), do_next: "Close it.".to_owned() };
+    let now = run.lead.run;
+    run.send(LeadMessage::Previewed { run: now, shown: Tried::Wrong(told) });
+    assert!(run.screen().contains("Close it."), "{}", run.screen());
+    run.press("Enter");
+    assert_eq!((run.lead.step, run.lead.page, run.lead.field), (Step::Ask, 0, 2));
+    assert!(run.screen().contains("! the template `{{ key` cannot be read. Close it."), "{}", run.screen());
+}
+
+#[test]
+fn what_is_typed_takes_the_place_of_what_was_filled_in() {
+    let mut run = Run::new(80, 24);
+    run.at_questions();
+    run.enter("stripe");
+    run.press("Enter");
+    run.press("h t t p : / / [ : : 1 ]");
+    let place = |run: &Run| run.lead.providers["stripe"].place.value().to_owned();
+    assert_eq!(place(&run), "http://[::1]");
+    run.press("Enter Enter Enter");
+    run.enter("charge-");
+    assert_eq!(run.lead.kinds[0].reference.value(), "charge-");
+}
+
+#[rstest]
+#[case::two_in_one("https://a.example.comhttp://b.example.com", "that is two addresses in one")]
+#[case::no_scheme("api.example.com", "`api.example.com` is no address")]
+#[case::another_scheme("ftp://api.example.com", "`ftp` is not asked over HTTP")]
+#[case::no_host("https://", "`https://` is no address")]
+fn what_is_no_address_is_told_at_once(#[case] typed: &str, #[case] told: &str) {
+    let mut run = Run::new(80, 24);
+    run.at_questions();
+    run.enter("ledger.charge");
+    run.press("Enter");
+    run.enter(typed);
+    run.press("Enter");
+    assert!(run.screen().contains(&format!("! {told}")), "{}", run.screen());
+    assert_eq!(run.lead.field, 1, "Enter went on");
+}
+
+/// On eighty columns, what to do is told as whole as what is wrong.
+#[test]
+fn a_long_message_is_told_whole() {
+    let mut run = Run::new(80, 24);
+    run.at_text();
+    let told = Told {
+        what: format!("{}indeed", "what is wrong ".repeat(7)),
+        do_next: format!("{}last.", "what to do ".repeat(9)),
+    };
+    run.send(LeadMessage::NotWritten(told));
+    let screen = run.screen().replace('\n', " ");
+    assert!(screen.contains("indeed."), "{screen}");
+    assert!(screen.contains("last."), "{screen}");
 }

@@ -1,17 +1,21 @@
 //! What a key, or what was found out, changes on the first run.
 
-use super::message::{Ended, LeadMessage, LeadTask, Needs, SeenKind, Told};
-use super::model::{Field, KindForm, Lead, Page, Step};
+use super::judge::{missing, wrong};
+use super::message::{Ended, LeadMessage, LeadTask, SeenKind, Told};
+use super::model::{Field, KindForm, Lead, Look, Page, Step, USUAL_REFERENCE};
 use super::view::LeadView;
 use crate::console::model::{Notice, SIZE_MIN};
 use crate::console::update::edit::request_of;
 use crate::domain::policy::Risk;
 use crate::domain::text::is_plain;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use std::collections::BTreeMap;
 use tui_input::{Input, InputRequest};
 
 /// How long what is typed may be, in characters.
 const TYPED_CHARS_MAX: usize = 1_000;
+/// How many kinds are asked about; the others are written by hand.
+const KINDS_MAX: usize = 12;
 /// How many databases may be picked.
 const DATABASES_MAX: usize = 20;
 
@@ -25,10 +29,14 @@ pub fn update(lead: &mut Lead, view: &LeadView, message: LeadMessage) -> Vec<Lea
             lead.size = ratatui::layout::Size { width, height };
             Vec::new()
         }
-        LeadMessage::Looked { run, seen, kinds } if run == lead.run => {
-            lead.is_busy = false;
-            lead.seen = seen;
-            take_kinds(lead, kinds);
+        LeadMessage::Looked { run, at, seen, kinds } if run == lead.run => {
+            if let Some(look) = lead.looks.get_mut(at) {
+                look.seen = Some((seen, kinds));
+            }
+            if lead.looks.iter().all(|look| look.seen.is_some()) {
+                lead.is_busy = false;
+                take_kinds(lead);
+            }
             Vec::new()
         }
         LeadMessage::Previewed { run, shown } if run == lead.run => {
@@ -69,9 +77,14 @@ fn say(lead: &mut Lead, what: &str, do_next: &str) -> Vec<LeadTask> {
 }
 
 /// The kinds that are there now; what was answered of one before stays.
-fn take_kinds(lead: &mut Lead, kinds: Vec<SeenKind>) {
+fn take_kinds(lead: &mut Lead) {
     let mut before = std::mem::take(&mut lead.kinds);
-    for seen in kinds {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for kind in lead.looks.iter().filter_map(|look| look.seen.as_ref()).flat_map(|(_, kinds)| kinds) {
+        *counts.entry(kind.name.clone()).or_default() += kind.findings;
+    }
+    for (name, findings) in counts.into_iter().take(KINDS_MAX) {
+        let seen = SeenKind { name, findings };
         let known = before.iter().position(|kind| kind.seen.name == seen.name);
         let kind = match known {
             Some(at) => KindForm { seen, ..before.swap_remove(at) },
@@ -80,18 +93,18 @@ fn take_kinds(lead: &mut Lead, kinds: Vec<SeenKind>) {
                 sought: Input::default(),
                 at: 0,
                 risk: Risk::CheckFirst,
-                reference: "{{ key }}".into(),
+                reference: USUAL_REFERENCE.into(),
                 preview: None,
             },
         };
         lead.kinds.push(kind);
     }
-    let with_password =
-        lead.seen.iter().filter(|seen| seen.result.as_ref().is_ok_and(|seen| seen.had_password));
     let mut before = std::mem::take(&mut lead.passwords);
-    lead.passwords = with_password
+    let with_password = lead.seen().filter(|seen| seen.result.as_ref().is_ok_and(|seen| seen.had_password));
+    let passwords = with_password
         .map(|seen| (seen.address.clone(), before.remove(&seen.address).unwrap_or_default()))
         .collect();
+    lead.passwords = passwords;
 }
 
 fn on_key(lead: &mut Lead, view: &LeadView, key: KeyEvent) -> Vec<LeadTask> {
@@ -167,6 +180,10 @@ fn back(lead: &mut Lead) -> Vec<LeadTask> {
 
 fn edit(lead: &mut Lead, request: InputRequest) -> Vec<LeadTask> {
     lead.notice = None;
+    if matches!(request, InputRequest::InsertChar(_)) {
+        replace_offered(lead);
+    }
+    lead.is_fresh = false;
     let Some(input) = lead.input() else { return Vec::new() };
     let is_refused = match request {
         InputRequest::InsertChar(letter) => {
@@ -180,7 +197,21 @@ fn edit(lead: &mut Lead, request: InputRequest) -> Vec<LeadTask> {
     after_edit(lead)
 }
 
+/// What is typed into a box that was filled in before takes its place: joined to it, it would be neither. Whoever moves in
+/// it first keeps it.
+fn replace_offered(lead: &mut Lead) {
+    let offered = lead.offered().filter(|_| lead.is_fresh);
+    if let Some(input) = lead.input()
+        && offered.is_some_and(|offered| offered == input.value())
+    {
+        *input = Input::default();
+    }
+}
+
 fn paste(lead: &mut Lead, text: &str) -> Vec<LeadTask> {
+    lead.notice = None;
+    replace_offered(lead);
+    lead.is_fresh = false;
     let Some(input) = lead.input() else { return Vec::new() };
     let room = TYPED_CHARS_MAX.saturating_sub(input.value().chars().count());
     for letter in text.trim_end_matches(['\r', '\n']).chars().take(room) {
@@ -261,15 +292,18 @@ fn look(lead: &mut Lead) -> Vec<LeadTask> {
     }
     lead.run += 1;
     (lead.step, lead.is_busy, lead.scroll) = (Step::Look, true, 0);
-    (lead.seen, lead.page, lead.field) = (Vec::new(), 0, 0);
-    vec![LeadTask::Look { run: lead.run, addresses }]
+    (lead.page, lead.field) = (0, 0);
+    lead.looks = addresses.iter().map(|address| Look { address: address.clone(), seen: None }).collect();
+    let run = lead.run;
+    let each = addresses.into_iter().enumerate();
+    each.map(|(at, address)| LeadTask::Look { run, at, address }).collect()
 }
 
 fn go_to_questions(lead: &mut Lead) -> Vec<LeadTask> {
     if lead.is_busy {
         return Vec::new();
     }
-    if lead.seen.iter().all(|seen| seen.result.is_err()) {
+    if lead.seen().all(|seen| seen.result.is_err()) {
         return say(lead, "none of them could be read", "Esc goes back, to correct the address.");
     }
     if lead.pages().is_empty() {
@@ -281,6 +315,7 @@ fn go_to_questions(lead: &mut Lead) -> Vec<LeadTask> {
 
 fn open_page(lead: &mut Lead, page: usize) -> Vec<LeadTask> {
     (lead.page, lead.field, lead.scroll) = (page, 0, 0);
+    lead.is_fresh = true;
     match lead.current_page() {
         Some(Page::Kind(at)) => preview(lead, at),
         Some(Page::Password(_)) | None => Vec::new(),
@@ -290,7 +325,14 @@ fn open_page(lead: &mut Lead, page: usize) -> Vec<LeadTask> {
 fn on_question(lead: &mut Lead, key: KeyCode) -> Vec<LeadTask> {
     let (Some(page), Some(field)) = (lead.current_page(), lead.current_field()) else { return Vec::new() };
     let fields = lead.fields(&page).len();
+    if matches!(key, KeyCode::Enter | KeyCode::Tab | KeyCode::Down | KeyCode::BackTab | KeyCode::Up) {
+        lead.is_fresh = true;
+    }
     match (key, &field, &page) {
+        // What cannot be right is told where it was typed.
+        (KeyCode::Enter, ..) if let Some(told) = wrong(lead, &page, &field) => {
+            lead.notice = Some(alarm(&told));
+        }
         (KeyCode::Down, Field::Provider, Page::Kind(at)) => move_choice(lead, *at, true),
         (KeyCode::Up, Field::Provider, Page::Kind(at)) => move_choice(lead, *at, false),
         (KeyCode::Left, Field::Risk, Page::Kind(at)) => turn_risk(lead, *at, 2),
@@ -327,47 +369,18 @@ fn next_page(lead: &mut Lead, page: &Page) -> Vec<LeadTask> {
         lead.field = field;
         return say(lead, &what, "Fill it in, or choose nobody for now.");
     }
+    // Tab leads past what Enter would have told.
+    let fields = lead.fields(page);
+    let first = fields.iter().enumerate().find_map(|(at, field)| Some((at, wrong(lead, page, field)?)));
+    if let Some((at, told)) = first {
+        lead.field = at;
+        lead.notice = Some(alarm(&told));
+        return Vec::new();
+    }
     if lead.page + 1 < lead.pages().len() {
         return open_page(lead, lead.page + 1);
     }
     compose(lead)
-}
-
-/// The first question that must be answered and is not: its place, and what to say.
-fn missing(lead: &Lead, page: &Page) -> Option<(usize, String)> {
-    let Page::Kind(at) = page else { return None };
-    let kind = lead.kinds.get(*at)?;
-    let offer = lead.chosen(kind);
-    let form = offer.and_then(|offer| lead.providers.get(&offer.preset));
-    let is_empty = |input: Option<&Input>| input.is_none_or(|input| input.value().trim().is_empty());
-    lead.fields(page).iter().enumerate().find_map(|(number, field)| {
-        let what = match field {
-            Field::Provider if lead.matches(kind).is_empty() => {
-                Some("no provider is called like that".to_owned())
-            }
-            Field::Place if is_empty(form.map(|form| &form.place)) => {
-                Some(match offer.map(|offer| &offer.needs) {
-                    Some(Needs::Database) => "its database's address is missing".to_owned(),
-                    Some(Needs::BaseUrl(_)) | None => "its address is missing".to_owned(),
-                })
-            }
-            Field::Variable(name) => {
-                let is_required = offer?.variables.iter().any(|one| one.name == *name && one.is_required);
-                let is_missing = is_required && is_empty(form.and_then(|form| form.variables.get(name)));
-                is_missing.then(|| format!("`{name}` is missing"))
-            }
-            Field::Reference if is_empty(Some(&kind.reference)) => {
-                Some("the reference is missing".to_owned())
-            }
-            Field::Password
-            | Field::Provider
-            | Field::Place
-            | Field::Secret
-            | Field::Risk
-            | Field::Reference => None,
-        };
-        Some((number, what?))
-    })
 }
 
 fn compose(lead: &mut Lead) -> Vec<LeadTask> {
@@ -380,7 +393,10 @@ fn compose(lead: &mut Lead) -> Vec<LeadTask> {
 
 fn on_text(lead: &mut Lead, view: &LeadView, key: KeyCode) -> Vec<LeadTask> {
     match key {
-        KeyCode::Tab | KeyCode::BackTab => lead.edits_place = !lead.edits_place,
+        KeyCode::Tab | KeyCode::BackTab => {
+            lead.edits_place = !lead.edits_place;
+            lead.is_fresh = true;
+        }
         KeyCode::Enter if lead.edits_place => lead.edits_place = false,
         KeyCode::Char('w') => return write(lead),
         other => return scroll(lead, view, other),

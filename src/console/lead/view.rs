@@ -1,6 +1,6 @@
 //! Drawing the first run: a head, the step's lines, what there is to say, and the keys.
 
-use super::message::{Needs, Seen, SeenSystem};
+use super::message::{Needs, Seen, SeenSystem, Tried};
 use super::model::{Field, KindForm, Lead, Page, Step};
 use crate::console::model::{SIZE_MIN, Tone};
 use crate::console::shown::{fit, line};
@@ -10,7 +10,7 @@ use crate::console::view::lines::{Lines, draw_scrolled, joined, title};
 use crate::console::words;
 use crate::domain::mask::MASK;
 use crate::domain::policy::Risk;
-use crate::domain::text::clean_cut;
+use crate::domain::text::{clean_cut, is_variable_name};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
@@ -59,15 +59,17 @@ pub fn view(lead: &Lead, state: &mut LeadView, frame: &mut Frame<'_>) {
         frame.render_widget(Paragraph::new(Line::raw("terminal too small")), area);
         return;
     }
+    let theme = lead.theme;
+    let told = told(lead, area.width);
+    let told_rows = u16::try_from(told.len()).unwrap_or(1).clamp(1, (area.height / 3).max(1));
     let [head, rule, body, notice, footer] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Min(0),
-        Constraint::Length(1),
+        Constraint::Length(told_rows),
         Constraint::Length(1),
     ])
     .areas(area);
-    let theme = lead.theme;
     let step = format!("first run, step {} of 4", lead.step.number());
     let parts = vec![
         Span::styled("unstuck", theme.strong()),
@@ -78,14 +80,17 @@ pub fn view(lead: &Lead, state: &mut LeadView, frame: &mut Frame<'_>) {
     let (name, rest) = heading(lead);
     frame.render_widget(title(theme, &name, &rest, true, rule.width), rule);
     draw_body(lead, state, frame, body);
-    frame.render_widget(told(lead, notice.width), notice);
+    frame.render_widget(Paragraph::new(told), notice);
     frame.render_widget(keys(lead, footer.width), footer);
 }
 
 fn heading(lead: &Lead) -> (String, String) {
     match (lead.step, lead.current_page()) {
         (Step::Where, _) => ("Where are your jobs?".to_owned(), format!("{} picked", lead.picked().len())),
-        (Step::Look, _) if lead.is_busy => ("What is there".to_owned(), "looking..".to_owned()),
+        (Step::Look, _) if lead.is_busy => {
+            let told = format!("looking, {} of {} answered", lead.seen().count(), lead.looks.len());
+            ("What is there".to_owned(), told)
+        }
         (Step::Look, _) => ("What is there".to_owned(), String::new()),
         (Step::Ask, Some(Page::Password(address))) => ("A password".to_owned(), clean_cut(&address, 80)),
         (Step::Ask, Some(Page::Kind(at))) => {
@@ -179,10 +184,14 @@ fn look_lines(lead: &Lead, body: &mut Body) {
     let theme = lead.theme;
     if lead.is_busy {
         body.lines.sentence("Looking into the databases; Esc goes back.", theme.busy());
-        return;
     }
-    for seen in &lead.seen {
-        seen_lines(lead, seen, &mut body.lines);
+    for look in &lead.looks {
+        if let Some((seen, _)) = &look.seen {
+            seen_lines(lead, seen, &mut body.lines);
+        } else {
+            body.lines.heading(&shown_address(&look.address));
+            body.lines.point(" ", "waiting for its answer, some ten seconds at most", theme.busy());
+        }
     }
 }
 
@@ -245,6 +254,7 @@ fn ask_lines(lead: &Lead, page: &Page, body: &mut Body, width: u16) {
             body.lines.blank();
             if let Some(input) = lead.passwords.get(address) {
                 body.push_box(text_box(theme, "Variable", input, true, width));
+                unset_line(lead, input.value(), body);
             }
             body.lines.sentence(
                 "It must be set when unstuck starts. Left empty, the platform's own ways are tried (.pgpass, PG*).",
@@ -286,6 +296,7 @@ fn field_lines(lead: &Lead, kind: &KindForm, field: &Field, (has_keys, width): (
                     let told = "the environment variable's name, never the secret itself";
                     body.lines.point(" ", told, theme.quiet());
                 }
+                unset_line(lead, form.secret.value(), body);
             }
         }
         Field::Variable(name) => {
@@ -308,12 +319,25 @@ fn field_lines(lead: &Lead, kind: &KindForm, field: &Field, (has_keys, width): (
             body.push_box(text_box(theme, "Reference", &kind.reference, has_keys, width));
             match &kind.preview {
                 None => body.lines.point(" ", "..", theme.quiet()),
-                Some(Ok(shown)) => {
+                Some(Tried::Shown(shown)) => {
                     body.lines.point(" ", &format!("the first item: {}", line(shown)), theme.good());
                 }
-                Some(Err(why)) => body.lines.point(" ", &line(why), theme.caution()),
+                Some(Tried::Untried(why)) => body.lines.point(" ", &line(why), theme.caution()),
+                Some(Tried::Wrong(told)) => {
+                    body.lines.point("!", &line(&told.what), theme.alarm());
+                    body.lines.point(" ", &line(&told.do_next), theme.plain());
+                }
             }
         }
+    }
+}
+
+/// That a variable which is named is not set here, and nothing can be read with it yet.
+fn unset_line(lead: &Lead, name: &str, body: &mut Body) {
+    let name = name.trim();
+    if is_variable_name(name) && !lead.setup.variables.contains(name) {
+        let told = format!("${name} is not set now: it must be when unstuck starts");
+        body.lines.point("?", &told, lead.theme.caution());
     }
 }
 
@@ -370,17 +394,23 @@ fn write_lines(lead: &Lead, body: &mut Body) {
     }
 }
 
-fn told(lead: &Lead, width: u16) -> Line<'static> {
-    let Some(notice) = &lead.notice else { return Line::default() };
+/// What there is to say: on one line where it fits, else what and what to do on lines of their own, each whole.
+fn told(lead: &Lead, width: u16) -> Vec<Line<'static>> {
+    let Some(notice) = &lead.notice else { return Vec::new() };
     let (mark, style) = match notice.tone {
         Tone::Alarm => ("! ", lead.theme.alarm()),
         Tone::Good => ("", lead.theme.good()),
         Tone::Info => ("", lead.theme.plain()),
     };
-    let what = fit(&format!("{mark}{}", line(&notice.what)), usize::from(width));
-    let left = usize::from(width).saturating_sub(what.width() + 1);
-    let do_next = if left > 8 { fit(&line(&notice.do_next), left) } else { String::new() };
-    Line::from(vec![Span::styled(what, style), Span::raw(" "), Span::raw(do_next)])
+    let end = if notice.do_next.is_empty() || notice.what.ends_with(['.', '?', '!']) { "" } else { "." };
+    let (what, do_next) = (format!("{mark}{}{end}", line(&notice.what)), line(&notice.do_next));
+    if what.width() + 1 + do_next.width() <= usize::from(width) {
+        return vec![Line::from(vec![Span::styled(what, style), Span::raw(" "), Span::raw(do_next)])];
+    }
+    let mut lines = Lines::new(lead.theme, width);
+    lines.sentence(&what, style);
+    lines.sentence(&do_next, lead.theme.plain());
+    lines.into_lines()
 }
 
 /// The keys that do something here.

@@ -206,6 +206,15 @@ fn outcome_of(applied: Applied, planned: &[PlannedStatement]) -> Outcome {
     }
 }
 
+/// The row is as it was, and a server that only hangs may yet do what it was asked.
+fn still_open(fault: &SourceFault) -> Outcome {
+    let why = format!(
+        "the commit was not confirmed ({}): the row is as it was so far, and may still change",
+        fault.what
+    );
+    Outcome::Failed { why }
+}
+
 /// The answer to a commit was lost: the row itself says whether it was written, by the same rule as after a crash.
 async fn read_back(desk: &Desk, intended: &Intended, grounds: &Grounds, fault: &SourceFault) -> Outcome {
     let Grounds { source, statements, change, .. } = grounds;
@@ -222,12 +231,16 @@ async fn read_back(desk: &Desk, intended: &Intended, grounds: &Grounds, fault: &
     };
     match source.has_decision(change.decision).await {
         Ok(Some(true)) => return certain(true, false, Seen::of(&change.seen), reading),
+        Ok(Some(false)) if fault.may_still_write() => return still_open(fault),
         Ok(Some(false)) => {
             return Outcome::Failed { why: format!("nothing was written: {}", fault.what) };
         }
         Ok(None) | Err(_) => {}
     }
     if reading.as_ref().is_some_and(|reading| reading.row == change.seen) {
+        if fault.may_still_write() {
+            return still_open(fault);
+        }
         return Outcome::Failed {
             why: format!("nothing was written (the row is as it was): {}", fault.what),
         };

@@ -4,20 +4,26 @@ use super::reel::SIZE;
 use crate::ledger::Ledger;
 use crate::pty::terminal::{Start, Terminal};
 use crate::world::{TABLES, World};
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
+use unstuck::adapters::system::SystemClock;
+use unstuck::ports::clock::Clock;
 
 /// The folder and its provider, as long as this lives.
 pub struct Desk {
     pub world: World,
     pub ledger: Ledger,
+    /// When its effects happened: a little before the jobs failed.
+    pub charged_at: DateTime<Utc>,
 }
 
 impl Desk {
     /// Jobs with these keys failed two hours ago; `first` are further lines at the configuration's beginning.
     pub fn new(keys: &[&str], first: &str) -> Self {
-        let (world, ledger) = (World::new(), Ledger::new());
+        let charged_at = (SystemClock.now() - TimeDelta::minutes(121)).trunc_subsecs(0);
+        let (world, ledger) = (World::new(), Ledger::that_lists(keys, charged_at.timestamp()));
         world.database("jobs.db", TABLES);
         world.write("config.toml", format!("{first}\n{}", ledger.configuration()));
-        let desk = Self { world, ledger };
+        let desk = Self { world, ledger, charged_at };
         for key in keys {
             desk.sql(&failed(key));
         }

@@ -1,12 +1,12 @@
 //! A story's recording: the screens that a test kept, made or compared.
 
-use crate::picture::{are_made, svg};
+use crate::picture::{are_made, fits, svg};
 use crate::pty::terminal::{Size, Terminal};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 /// The size of every recording.
-pub const SIZE: Size = (112, 32);
+pub const SIZE: Size = (120, 32);
 
 /// How long a screen is shown.
 const SECONDS: f32 = 4.0;
@@ -80,6 +80,9 @@ impl Reel {
         let captions: Vec<&str> = recorded.iter().map(|(caption, _)| caption.as_str()).collect();
         let steps: Vec<&str> = self.frames.iter().map(|frame| frame.caption.as_str()).collect();
         assert_eq!(captions, steps, "{}: make it anew, as tests/it/picture.rs says", self.name);
+        for (frame, (caption, text)) in self.frames.iter().zip(&recorded) {
+            fits(&frame.screen.contents(), text, &format!("{caption:?} of {}", self.name));
+        }
         for ((caption, text), regions) in recorded.iter().zip(&self.regions) {
             for region in regions {
                 assert!(

@@ -25,7 +25,7 @@ fn what_ana_proposes_ben_approves_in_his_own_console() {
     ana.press("y");
     ana.shows("Type  inv-2");
     ana.press("inv-2\r");
-    reel.keep(&ana, "Ana proposes; nothing is written yet", &["PROPOSED"]);
+    reel.keep(&ana, "Ana proposes; nothing is written yet", &["PROPOSED", "Esc close"]);
     assert_eq!(team.incident.status_of("inv-2").as_deref(), Some("failed"));
 
     let mut ben = console(world, "ben.toml", "ben");
@@ -41,7 +41,7 @@ fn what_ana_proposes_ben_approves_in_his_own_console() {
     ben.press("y");
     ben.shows("Type  inv-2");
     ben.press("inv-2\r");
-    reel.keep(&ben, "Approved and carried out", &["APPLIED"]);
+    reel.keep(&ben, "Approved and carried out", &["APPLIED", "Esc close"]);
     for mut terminal in [ana, ben] {
         terminal.press("\x03");
         terminal.is_over(0);

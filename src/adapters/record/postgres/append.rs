@@ -4,6 +4,7 @@ use super::read::{entries, hash_at, head, last, recorded_by, spelled};
 use super::refused::{fault_of, of_place};
 use super::text::kept;
 use super::{Inner, Wanted, Writer};
+use crate::adapters::postgres::client::{Client, Error, value_at};
 use crate::adapters::postgres::connect::Writing;
 use crate::adapters::postgres::fault::is_rolled_back;
 use crate::adapters::record::append::{ASKED_FOR_END, once_among, place, refuse_malformed, sha256_of};
@@ -14,7 +15,6 @@ use crate::domain::audit::{Attachment, Entry, GENESIS, NewEntry};
 use crate::ports::record::RecordFault;
 use std::path::Path;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ pub(super) async fn append(
 /// A connection in a transaction that holds the lock: whoever has it is alone at the end of the chain.
 pub(super) async fn locked(inner: &Inner, writer: &mut Writer) -> Result<Writing, RecordFault> {
     if let Some(kept) = writer.kept.take()
-        && kept.begin().await.is_ok()
+        && kept.begin_kept().await.is_ok()
     {
         lock(inner, &kept).await?;
         return Ok(kept);
@@ -170,7 +170,7 @@ async fn refuse_second_end(shown: &Path, client: &Client, entry: &NewEntry) -> R
     let Some(decision) = entry.decision.filter(|_| entry.event.is_outcome()) else { return Ok(()) };
     let id = decision.to_string();
     let earlier = client.query_typed_opt(&spelled(ASKED_FOR_END), &[(&id, Type::TEXT)]).await;
-    let earlier = earlier.and_then(|row| row.map(|row| row.try_get::<_, i64>(0)).transpose());
+    let earlier = earlier.and_then(|row| row.map(|row| value_at::<i64>(&row, 0)).transpose());
     match earlier.map_err(|fault| fault_of(shown, &fault))? {
         None => Ok(()),
         Some(seq) => Err(fault::ended_before(shown, seq)),

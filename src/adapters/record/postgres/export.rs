@@ -3,12 +3,12 @@
 use super::refused::fault_of;
 use super::verify::checkpoints;
 use super::{Inner, walk};
+use crate::adapters::postgres::client::Client;
 use crate::adapters::record::export::{Exported, FIELDS, cells_of, line_of, unwritten};
 use crate::domain::audit::Attachment;
 use crate::domain::checkpoint::Signed;
 use crate::ports::record::RecordFault;
 use std::io::{self, Write};
-use tokio_postgres::Client;
 
 pub(super) async fn json_lines(inner: &Inner, out: &mut (dyn Write + Send)) -> Result<i64, RecordFault> {
     let lent = inner.lent().await?;

@@ -21,6 +21,7 @@ use super::seal::{CHECKPOINT_ENTRIES, Seals};
 use super::verify::Verified;
 use super::verify::signed::Against;
 use super::{fault, read as asked};
+use crate::adapters::postgres::client::value_at;
 use crate::adapters::postgres::connect::{Lent, Place, Writing};
 use crate::adapters::sql::Address;
 use crate::domain::audit::{Entry, NewEntry, RecordedBy, Subject};
@@ -126,7 +127,7 @@ impl PostgresRecord {
         for role in roles {
             let asked = "SELECT count(*) FROM pg_catalog.pg_roles WHERE rolname = $1";
             let counted = lent.client().query_typed_one(asked, &[(role, Type::TEXT)]).await;
-            match counted.and_then(|row| row.try_get::<_, i64>(0)) {
+            match counted.and_then(|row| value_at::<i64>(&row, 0)) {
                 Ok(0) => missing.push(role.clone()),
                 Ok(_) => {}
                 Err(fault) => return lent.ended(Err(refused::fault_of(&self.inner.shown, &fault))).await,

@@ -2,10 +2,11 @@
 
 use super::Values;
 use super::text::text_at;
+use crate::adapters::postgres::client::{Client, Error, value_at};
 use crate::adapters::record::read::COLUMNS;
 use crate::domain::audit::{Entry, RecordedBy};
 use std::sync::Arc;
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::Row;
 
 /// The entry in a row of [`COLUMNS`].
 pub(super) fn entry_of(row: &Row) -> Result<Entry, Error> {
@@ -49,7 +50,7 @@ pub(super) async fn recorded_by(client: &Client) -> Result<RecordedBy, Error> {
 pub(super) async fn hash_at(client: &Client, seq: i64) -> Result<Option<String>, Error> {
     let asked = "SELECT hash FROM entries WHERE seq = $1";
     let row = client.query_typed_opt(asked, &[(&seq, tokio_postgres::types::Type::INT8)]).await?;
-    row.map(|row| row.try_get(0)).transpose()
+    row.map(|row| value_at(&row, 0)).transpose()
 }
 
 /// The last entry.

@@ -1,11 +1,11 @@
 //! What went wrong with an audit on a server: one line what, one line what to do.
 
+use crate::adapters::postgres::client::Error;
 use crate::adapters::postgres::fault::{fault_of_sql, told};
 use crate::adapters::record::fault;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use std::path::Path;
-use tokio_postgres::Error;
 
 /// What keeps the server from being used at all.
 pub(super) fn of_place(fault: &SourceFault) -> RecordFault {

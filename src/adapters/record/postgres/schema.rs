@@ -1,6 +1,7 @@
 //! The audit's tables in a database: made by an explicit command alone, shown before, and compared when the audit is verified.
 
 use super::refused::fault_of;
+use crate::adapters::postgres::client::{Client, Error, value_at};
 use crate::adapters::postgres::connect::Place;
 use crate::adapters::record::fault;
 use crate::adapters::sql::quoted;
@@ -10,7 +11,6 @@ use crate::preset::source::Engine;
 use std::collections::BTreeSet;
 use std::path::Path;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error};
 
 /// The schema where the address names none.
 pub(super) const SCHEMA: &str = "unstuck";
@@ -286,7 +286,7 @@ async fn format_of(client: &Client) -> Result<Option<i32>, Error> {
     if !there.try_get::<_, bool>(0)? {
         return Ok(None);
     }
-    client.query_typed_one("SELECT format FROM about", &[]).await?.try_get(0).map(Some)
+    value_at(&client.query_typed_one("SELECT format FROM about", &[]).await?, 0).map(Some)
 }
 
 pub(super) fn refuse_other_version(shown: &Path, format: i32) -> Result<(), RecordFault> {

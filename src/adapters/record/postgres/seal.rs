@@ -6,6 +6,7 @@ use super::read::hash_at;
 use super::refused::fault_of;
 use super::walk::follow;
 use super::{Inner, Writer};
+use crate::adapters::postgres::client::{Client, Error, value_at};
 use crate::adapters::record::fault;
 use crate::adapters::record::seal::{Last, Seals, Signer, is_of};
 use crate::adapters::record::verify::walk::Stop;
@@ -13,7 +14,6 @@ use crate::domain::audit::Walk;
 use crate::domain::checkpoint::Signed;
 use crate::ports::record::RecordFault;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error};
 
 /// Signs what the audit holds now, if what was added since this key's last checkpoint is whole.
 pub(super) async fn take(
@@ -119,7 +119,7 @@ async fn keep(
 
 async fn is_in_database(inner: &Inner, client: &Client, line: &str) -> Result<bool, RecordFault> {
     let asked = "SELECT EXISTS (SELECT 1 FROM checkpoints WHERE line = $1)";
-    let there = client.query_typed_one(asked, &[(&line, Type::TEXT)]).await.and_then(|row| row.try_get(0));
+    let there = client.query_typed_one(asked, &[(&line, Type::TEXT)]).await.and_then(|row| value_at(&row, 0));
     there.map_err(|fault| not_in_database(inner, &fault))
 }
 

@@ -1,7 +1,8 @@
 //! Texts as the server takes them: PostgreSQL has no NUL in a text, and a key or an answer may hold one.
 
+use crate::adapters::postgres::client::Error;
 use std::borrow::Cow;
-use tokio_postgres::{Error, Row};
+use tokio_postgres::Row;
 
 /// What stands for a NUL, with a `0` after it; itself it is written twice. Nobody's text has it: it is of private use.
 const MARK: char = '\u{e000}';

@@ -4,13 +4,13 @@ use super::read::head;
 use super::refused::fault_of;
 use super::walk::follow;
 use super::{Inner, schema};
+use crate::adapters::postgres::client::{Client, Error, value_at};
 use crate::adapters::record::verify::signed::{Against, Read};
 use crate::adapters::record::verify::walk::Stop;
 use crate::adapters::record::verify::{Comparison, Flaw, Verified};
 use crate::domain::audit::Walk;
 use crate::domain::checkpoint::entries_in_words;
 use crate::ports::record::RecordFault;
-use tokio_postgres::{Client, Error};
 
 pub(super) async fn verify(inner: &Inner, against: &Against) -> Result<Verified, RecordFault> {
     let lent = inner.lent().await?;
@@ -22,7 +22,7 @@ async fn look(inner: &Inner, client: &Client, against: &Against) -> Result<Verif
     let shown = &inner.shown;
     let sql = |fault: Error| fault_of(shown, &fault);
     let format = client.query_typed_one("SELECT format FROM about", &[]).await.map_err(sql)?;
-    schema::refuse_other_version(shown, format.try_get(0).map_err(sql)?)?;
+    schema::refuse_other_version(shown, value_at(&format, 0).map_err(sql)?)?;
     let mut verified = Verified::nothing_yet();
     let flaws = schema::flaws(client, &inner.schema()?).await.map_err(sql)?;
     verified.flaws.extend(flaws.into_iter().map(Flaw::File));
@@ -45,7 +45,7 @@ async fn look(inner: &Inner, client: &Client, against: &Against) -> Result<Verif
 /// The checkpoints that the database holds, in the order in which they came.
 pub(super) async fn checkpoints(client: &Client) -> Result<Vec<String>, Error> {
     let rows = client.query_typed("SELECT line FROM checkpoints ORDER BY id", &[]).await?;
-    rows.iter().map(|row| row.try_get(0)).collect()
+    rows.iter().map(|row| value_at(row, 0)).collect()
 }
 
 /// What the chain cannot say of itself: whether its last entry is the last that was written. Attachments without their

@@ -3,14 +3,15 @@
 use super::read::{BEHIND_COLUMNS, entry_of};
 use super::refused::fault_of;
 use super::text::text_at;
+use crate::adapters::postgres::client::{Client, Error};
 use crate::adapters::record::read::COLUMNS;
 use crate::adapters::record::verify::walk::{Kept, KeptTexts, Stop, Whole, follow_page};
 use crate::domain::audit::{RECORDED_BY, RecordedBy, Walk};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error, Row};
 
 /// How many entries are read at once.
 const PAGE_ENTRIES: i64 = 500;
