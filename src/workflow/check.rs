@@ -262,7 +262,7 @@ pub(super) fn checked_json(found: &Found, checked: &Checked) -> serde_json::Valu
         "effects": checked.judgement.happened_count(),
         "effect_ids": checked.judgement.effects.iter().map(|effect| effect.id.as_str()).collect::<Vec<_>>(),
         "effects_told": checked.judgement.effects.iter().map(effect_json).collect::<Vec<_>>(),
-        "asked_for": found.money.as_ref().map(amount_json),
+        "asked_for": found.money.as_deref().map(amount_json),
         "settled": checked.judgement.settled,
         "advice": checked.advice().as_str(),
         "reasons": checked.advised.reasons,

@@ -36,7 +36,7 @@ pub struct Found {
     /// What the provider knows the item by, or why that cannot be said.
     pub reference: Result<Arc<str>, Arc<str>>,
     /// What the job asked for; `None` where its policy names no amount, or only a payload that a scan does not read has it.
-    pub money: Option<Money>,
+    pub money: Option<Box<Money>>,
     /// How far the source's clock is ahead of ours.
     pub clock_gap: TimeDelta,
 }
@@ -270,7 +270,7 @@ fn refer(
         let fields = template_fields(&finding.item, row, payload);
         // What cannot be read is told by the check; here it is only not known.
         let currency = kind.currency.as_ref().map(|currency| currency.render(&fields)).transpose().ok()?;
-        Money::read(&amount.render(&fields).ok()?, currency.as_deref(), policy.amount_unit).ok()
+        Money::read(&amount.render(&fields).ok()?, currency.as_deref(), policy.amount_unit).ok().map(Box::new)
     });
     Found {
         finding,

@@ -124,7 +124,7 @@ fn money_of<'a>(found: &'a Found, checked: Option<&'a Checked>) -> Option<&'a Mo
         let mut effects = checked?.judgement.effects.iter();
         effects.find(|effect| effect.state == EffectState::Happened)?.money.as_ref()
     };
-    found.money.as_ref().or_else(moved)
+    found.money.as_deref().or_else(moved)
 }
 
 fn seen(found: &Found, checked: Option<&Checked>) -> Seen {
