@@ -39,6 +39,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
             wish: wish(arguments.by),
             plans_only: arguments.plan,
             plans_as_json: arguments.format.json,
+            lacks_record: false,
             told: BTreeSet::new(),
         };
         check(run, arguments).await
@@ -54,13 +55,19 @@ async fn check(mut run: Run<'_>, arguments: &Check) -> Result<Exit, Failure> {
         run.check_keys(&sources, &arguments.keys).await?;
     }
     let stopped = run.stop.is_cancelled();
-    let (worst, findings_count) = (run.troubles.worst(), run.findings_count);
+    let (worst, findings_count, lacks_record) = (run.troubles.worst(), run.findings_count, run.lacks_record);
     // Of items that were named, it was said already that they are not there; of a plan, what there is.
     let says_nothing_found = arguments.all && !arguments.plan;
     run.printer.finish(says_nothing_found.then(|| run.troubles.of_nothing_found()))?;
-    session::tell_waiting(run.desk).await;
+    if !run.lacks_record {
+        session::tell_waiting(run.desk).await;
+    }
     if stopped {
-        say::aside("Stopped: what was answered is printed and on record.");
+        say::aside(if lacks_record {
+            "Stopped: what was answered is printed, and says where it is not on record."
+        } else {
+            "Stopped: what was answered is printed and on record."
+        });
         return Ok(Exit::Interrupted);
     }
     if worst == Exit::Fine && arguments.fail_on_findings && findings_count > 0 {
@@ -82,6 +89,8 @@ struct Run<'a> {
     plans_only: bool,
     /// Whether a program reads it.
     plans_as_json: bool,
+    /// Whether the record did not take something: that was told.
+    lacks_record: bool,
     /// What was told on stderr already: each trouble once.
     told: BTreeSet<String>,
 }
@@ -185,8 +194,9 @@ impl Run<'_> {
         // A stop ends the asking: what was answered until then is still recorded and told.
         let stop = self.stop.clone();
         let mut batches = recorded(desk, answers(desk, planned).take_until(stop.cancelled()));
-        while let Some(Recorded { answered, outcome }) = batches.next().await {
-            if let Err(fault) = outcome {
+        while let Some(Recorded { answered, are_on_record, fault }) = batches.next().await {
+            if let Some(fault) = fault {
+                self.lacks_record |= !are_on_record;
                 self.troubles.note(Exit::Unreachable);
                 self.tell_once(&progress, &format!("recording the checks: {}", fault.what), &fault.do_next);
             }
@@ -196,9 +206,9 @@ impl Run<'_> {
                 if self.filter.passes(&facts(found, Some(checked))) {
                     self.findings_count += 1;
                     let line = if are_findings {
-                        FindingLine::of_checked(found, checked)
+                        FindingLine::of_checked(found, checked, are_on_record)
                     } else {
-                        FindingLine::of_asked(found, checked)
+                        FindingLine::of_asked(found, checked, are_on_record)
                     };
                     progress.aside(|| self.printer.print(&line))?;
                 }

@@ -284,9 +284,12 @@ async fn check_all(
     let asked = answers(desk, plan_all(desk, found, Wish::Cheapest));
     let mut batches = recorded(desk, asked.take_until(stop.cancelled()));
     let mut all = Vec::new();
-    while let Some(Recorded { answered, outcome }) = batches.next().await {
-        if let Err(fault) = outcome {
-            progress.aside(|| say::aside(Failure::from(fault)));
+    while let Some(Recorded { answered, are_on_record, fault }) = batches.next().await {
+        if let Some(fault) = fault {
+            progress.aside(|| match are_on_record {
+                true => say::aside(Failure::from(fault)),
+                false => troubles.tell(&fault.into()),
+            });
         }
         for (_, checked) in &answered {
             progress.aside(|| troubles.tell_unanswered(checked));
@@ -339,6 +342,7 @@ async fn settle_one(
         Err(
             fault @ (settle::OrderFault::Source(_)
             | settle::OrderFault::NoSuchSource(_)
+            | settle::OrderFault::Unread(_)
             | settle::OrderFault::NoSuchProposal(_)),
         ) => {
             let failure = Failure::from(fault);

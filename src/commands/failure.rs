@@ -116,6 +116,7 @@ impl From<OrderFault> for Failure {
         let exit = match fault {
             OrderFault::ReadOnly | OrderFault::Record(_) | OrderFault::NoSuchProposal(_) => Exit::No,
             OrderFault::NoSuchSource(_) => Exit::Usage,
+            OrderFault::Unread(_) => Exit::Unreachable,
             OrderFault::Source(fault) => Self::from(fault).exit,
         };
         Self::new(exit, what, do_next)

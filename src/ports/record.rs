@@ -80,4 +80,6 @@ pub struct RecordFault {
     pub what: String,
     /// What to do, one line.
     pub do_next: String,
+    /// Whether there is no audit yet: then nothing is on record, which is another thing than a record that cannot be read.
+    pub is_absent: bool,
 }

@@ -299,14 +299,7 @@ async fn scan_source(outlet: &Outlet, run: u64, source: &Arc<dyn Source>) {
 async fn open(outlet: Outlet, run: u64, source: Arc<str>, key: Arc<str>) {
     let message = match look(&outlet.desk, &source, &key).await {
         Ok(looked) => {
-            let history = match looked.history {
-                Ok(history) => history,
-                Err(fault) => {
-                    outlet.notice(format!("the item's history cannot be read: {fault}"), fault.do_next).await;
-                    Vec::new()
-                }
-            };
-            let details = Details { now: looked.now, payload: looked.payload, history };
+            let details = Details { now: looked.now, payload: looked.payload, history: looked.history };
             ItemMessage::Opened { run, details: Box::new(details) }
         }
         Err(fault) => ItemMessage::Fault { run, fault: source_fault(fault) },
@@ -321,7 +314,8 @@ fn source_fault(fault: OrderFault) -> SourceFault {
         OrderFault::ReadOnly
         | OrderFault::NoSuchSource(_)
         | OrderFault::NoSuchProposal(_)
-        | OrderFault::Record(_) => SourceFault {
+        | OrderFault::Record(_)
+        | OrderFault::Unread(_) => SourceFault {
             kind: SourceFaultKind::Mismatch,
             do_next: fault.do_next(),
             what: fault.to_string(),

@@ -46,8 +46,12 @@ async fn look_at_source(
 }
 
 async fn history(desk: &Desk, source_name: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
-    let record = desk.record.as_ref().map_err(Clone::clone)?;
-    record.of_item(&desk.subject(source_name, key), HISTORY_ENTRIES_MAX).await
+    let read = match &desk.record {
+        Ok(record) => record.of_item(&desk.subject(source_name, key), HISTORY_ENTRIES_MAX).await,
+        Err(fault) => Err(fault.clone()),
+    };
+    // Where there is no audit yet, nothing is in it.
+    read.or_else(|fault| if fault.is_absent { Ok(Vec::new()) } else { Err(fault) })
 }
 
 /// A page of the audit before an entry (from the end for `None`), the newest first, and whether older ones follow.

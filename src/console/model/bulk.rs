@@ -146,6 +146,10 @@ fn admits(choice: Choice, row: &Row) -> Result<Permission, String> {
         // An escalation repeats nothing: it may be the answer to any verdict, and to none.
         (Choice::Escalate, _) => Ok(Permission::default()),
         (Choice::MarkDone | Choice::Retry, None) => Err("not checked yet".to_owned()),
+        // Nobody would find later what it was decided on.
+        (Choice::MarkDone | Choice::Retry, Some(_)) if row.is_unrecorded => {
+            Err("verdict not on record: check it again".to_owned())
+        }
         (Choice::MarkDone | Choice::Retry, Some(checked)) => {
             if advice.and_then(words::choice_of) != Some(choice) {
                 return Err(group_of(row));

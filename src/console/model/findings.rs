@@ -237,7 +237,8 @@ impl Findings {
             if let Some(id) = known.or_else(|| self.places.get(&identity).copied()) {
                 self.change_at(id, |row| {
                     if !is_same {
-                        (row.checked, row.decided) = (None, None);
+                        row.learn(None, true);
+                        row.decided = None;
                     }
                     row.seen_in = run;
                     replaced.push(std::mem::replace(&mut row.found, found));

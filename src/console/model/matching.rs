@@ -8,7 +8,7 @@ use crate::domain::money::Money;
 use crate::workflow::reconcile::words::{Step, not_listed};
 use crate::workflow::reconcile::{Reconciled, Scope, Unaccounted};
 use crate::workflow::story::{Doubles, Member, Story};
-use crate::workflow::sweep::Answered;
+use crate::workflow::sweep::{Answered, Unrecorded};
 use chrono::TimeDelta;
 use std::sync::Arc;
 
@@ -123,6 +123,17 @@ impl Row {
         }
     }
 
+    /// Whether every check that it rests on is on record, as far as it rests on any.
+    pub fn is_on_record(&self, unrecorded: &Unrecorded) -> bool {
+        match self {
+            Self::Item((found, _)) => unrecorded.is_on_record(&found.finding.item),
+            Self::Group(story) => {
+                story.members.iter().all(|member| unrecorded.is_on_record(&member.found.finding.item))
+            }
+            Self::Heading(..) | Self::NotRead { .. } | Self::Effect(_) => true,
+        }
+    }
+
     /// The group, if it is one.
     pub fn duplicate(&self) -> Option<(&Arc<Story>, &Duplicate)> {
         match self {
@@ -161,6 +172,8 @@ pub struct Matched {
     pub not_read: usize,
     /// What was charged beyond first effects, and how many of those tell no amount; `None` where nobody asked for that.
     pub beyond_first: Option<(Vec<Money>, usize)>,
+    /// What of it the record did not take.
+    pub unrecorded: Unrecorded,
 }
 
 impl Matched {
@@ -180,7 +193,7 @@ impl Matched {
         }
         rows.push(Row::Heading(Heading::Unaccounted, unaccounted.len()));
         rows.extend(unaccounted.into_iter().map(|effect| Row::Effect(Box::new(effect))));
-        Self { rows, summary, odd, not_read, beyond_first: None }
+        Self { rows, summary, odd, not_read, beyond_first: None, unrecorded: Unrecorded::default() }
     }
 
     /// What happened more than once, the earliest second effect first.
@@ -195,7 +208,8 @@ impl Matched {
             rows.push(Row::Heading(Heading::Twice, odd));
         }
         rows.extend(groups);
-        Self { rows, summary, odd, not_read, beyond_first: Some(beyond_first) }
+        let unrecorded = Unrecorded::default();
+        Self { rows, summary, odd, not_read, beyond_first: Some(beyond_first), unrecorded }
     }
 }
 

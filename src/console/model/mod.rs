@@ -32,6 +32,7 @@ use crate::console::keymap::{Action, Place};
 use crate::console::task::Task;
 use crate::console::theme::Theme;
 use crate::domain::policy::Policy;
+use crate::ports::record::RecordFault;
 use crate::workflow::recover::Recovered;
 use approval::ApprovalDialog;
 use audit::AuditView;
@@ -160,6 +161,8 @@ pub struct Checks {
     pub done: usize,
     /// How many of them came to nothing that counts.
     pub unknown: usize,
+    /// How many of them the record did not take.
+    pub unrecorded: usize,
     /// Whether they were told to stop.
     pub cancelled: bool,
     /// Asked for meanwhile: these come next.
@@ -200,6 +203,8 @@ pub struct Model {
     pub(in crate::console) settling: Option<Settling>,
     /// What was escalated from here, also where its row is no finding.
     pub(in crate::console) escalated: HashSet<Identity>,
+    /// Why the record did not take the latest entry that it was given; `None` once it takes entries again.
+    pub(in crate::console) record_fault: Option<RecordFault>,
     pub(in crate::console) audit: AuditView,
     pub(in crate::console) proposals: ProposalsView,
     pub(in crate::console) timeline: TimelineView,
@@ -245,6 +250,7 @@ impl Model {
             unmask: Unmask::Hidden,
             settling: None,
             escalated: HashSet::new(),
+            record_fault: None,
             audit: AuditView::default(),
             proposals: ProposalsView::default(),
             timeline: TimelineView::default(),

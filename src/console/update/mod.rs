@@ -11,6 +11,7 @@ mod matching;
 mod mouse;
 mod outlook;
 mod proposals;
+mod record;
 mod scan;
 mod settle;
 mod story;

@@ -8,6 +8,7 @@ use crate::console::model::findings::Row;
 use crate::console::model::item::Opened;
 use crate::console::model::{Focus, Loading, Model, Unmask};
 use crate::console::shown;
+use crate::console::theme::Theme;
 use crate::console::words;
 use crate::domain::finding::FindingKind;
 use crate::domain::moment::span;
@@ -107,6 +108,9 @@ fn judgement(model: &Model, row: &Row, lines: &mut Lines) {
         words::short_span(model.now - checked.at)
     );
     lines.styled_fact("verdict", &told, style);
+    if row.is_unrecorded {
+        super::lines::not_on_record(model, lines);
+    }
     if model.is_check_old(row) {
         lines.styled_fact(
             "",
@@ -204,7 +208,7 @@ fn opened(model: &Model, details: &Loading<Opened>, (is_open, masks): (bool, &[S
         Loading::Ready { at, value } => {
             row_now(*at, value, (is_open, masks), lines);
             payload(value, is_open, lines);
-            history(value, lines);
+            history(model.theme, value, lines);
         }
     }
 }
@@ -243,12 +247,22 @@ fn payload(opened: &Opened, is_open: bool, lines: &mut Lines) {
     }
 }
 
-fn history(opened: &Opened, lines: &mut Lines) {
+fn history(theme: Theme, opened: &Opened, lines: &mut Lines) {
     lines.heading("In the audit");
-    if opened.details.history.is_empty() {
+    let history = match &opened.details.history {
+        Ok(history) => history,
+        Err(fault) => {
+            let told = "Not known: the record could not be read. Checks and decisions may be in it.";
+            lines.sentence(told, theme.alarm());
+            lines.sentence(&shown::line(&fault.what), theme.alarm());
+            lines.sentence(&shown::line(&fault.do_next), Style::new());
+            return;
+        }
+    };
+    if history.is_empty() {
         lines.sentence("Nothing yet.", Style::new());
     }
-    for entry in &opened.details.history {
+    for entry in history {
         let event = clean_cut(&entry.event, 20);
         lines.point(
             &clean_cut(&entry.at, 40),

@@ -140,7 +140,11 @@ fn progress(step: &Step) -> String {
 }
 
 fn row_line(model: &Model, row: &Row, is_cursor: bool, width: u16) -> Line<'static> {
-    let mark = if is_cursor { ">" } else { " " };
+    let mark = match (is_cursor, is_on_record(model, row)) {
+        (true, true) => ">",
+        (false, true) => " ",
+        (_, false) => "u",
+    };
     let is_wide = width >= WIDE_MIN;
     let (text, style) = match row {
         Row::Heading(heading, count) => {
@@ -159,6 +163,14 @@ fn row_line(model: &Model, row: &Row, is_cursor: bool, width: u16) -> Line<'stat
     };
     let line = Line::styled(fit(&format!("{mark} {text}"), usize::from(width)), style);
     if is_cursor { line.style(model.theme.cursor()) } else { line }
+}
+
+/// Whether every check that a line rests on is on record.
+fn is_on_record(model: &Model, row: &Row) -> bool {
+    let matched = Matching::ALL.iter().filter_map(|which| model.matching(*which).result.ready());
+    matched
+        .filter(|matched| matched.unrecorded.are_any())
+        .all(|matched| row.is_on_record(&matched.unrecorded))
 }
 
 /// The word of a heading, as the command writes it.
@@ -258,6 +270,9 @@ pub fn draw_one(model: &Model, which: Matching, state: &mut ViewState, frame: &m
     let has_keys = model.focus == Focus::Detail;
     frame.render_widget(title(model.theme, name, &rest, has_keys, top.width), top);
     let mut lines = Lines::new(model.theme, body.width);
+    if row.is_some_and(|row| !is_on_record(model, row)) {
+        super::lines::not_on_record(model, &mut lines);
+    }
     match row {
         None => {}
         Some(Row::Heading(heading, _)) => lines.sentence(meaning(*heading), Style::new()),

@@ -44,7 +44,8 @@ const KEY_WIDTH_MIN: usize = 16;
 const KEY_WIDTH_MAX: usize = 44;
 /// How much more than the least the key gets before the last columns come.
 const KEY_SPARE_MAX: usize = 4;
-/// Cursor, selection, and what there is to know: a proposal that waits, an earlier reading, a newcomer, an old check.
+/// Cursor, selection, and what there is to know: a proposal that waits, an earlier reading, a check that is not on
+/// record, a newcomer, an old check.
 const MARKS: usize = 3;
 
 /// The columns that fit a width.
@@ -121,6 +122,8 @@ pub fn row_line(model: &Model, row: &Row, columns: &Columns, is_cursor: bool) ->
         "P"
     } else if model.is_from_before(row) {
         "!"
+    } else if row.is_unrecorded {
+        "u"
     } else if model.is_new(row) {
         "N"
     } else {

@@ -25,6 +25,10 @@ fn notice_line(model: &Model, width: u16) -> Line<'static> {
     if let Some(notice) = &model.notice {
         return told(model, notice, width);
     }
+    if let Some(fault) = &model.record_fault {
+        let notice = Notice::alarm(format!("Not on record: {}", fault.what), fault.do_next.clone());
+        return told(model, &notice, width);
+    }
     let unread = model.sources.iter().find_map(|source| Some((source, source.fault.as_ref()?)));
     match unread {
         Some((source, (what, do_next))) if model.screen == Screen::Findings => {

@@ -48,8 +48,9 @@ fn spell(message: &Message) -> String {
         }
         Message::Scan(ScanMessage::Fault { run, .. }) => format!("scan {run}: fault"),
         Message::Scan(ScanMessage::Ended { run, .. }) => format!("scan {run}: ended"),
-        Message::Check(CheckMessage::Done { run, found, checked }) => {
-            format!("check {run}: {} {}", found.finding.item.key.as_str(), checked.verdict())
+        Message::Check(CheckMessage::Done { run, found, checked, on_record }) => {
+            let missing = if *on_record { "" } else { " not on record" };
+            format!("check {run}: {} {}{missing}", found.finding.item.key.as_str(), checked.verdict())
         }
         Message::Check(CheckMessage::Ended { run, record_fault }) => {
             format!("check {run}: ended{}", if record_fault.is_some() { " unrecorded" } else { "" })
@@ -170,16 +171,13 @@ async fn an_item_is_opened_with_the_beginning_of_its_payload() {
 }
 
 #[tokio::test]
-async fn a_history_that_cannot_be_read_is_told_beside_the_item() {
+async fn a_history_that_cannot_be_read_is_told_with_the_item() {
     let world = World::with_stuck(&KEYS);
     let mut bench = Bench::on(world.desk());
     world.script.trouble_in("record.of_item", Trouble::FailBefore);
     bench.tasks.start(Task::Open { run: 1, source: SOURCE.into(), key: "a".into() });
-    let told = bench.rest().await;
-    assert_eq!(
-        told,
-        ["notice: the item's history cannot be read: the audit cannot be read", "open 1: opened"]
-    );
+    let Message::Item(ItemMessage::Opened { run: 1, details }) = bench.next().await else { panic!() };
+    assert_eq!(details.history.unwrap_err().what, "the audit cannot be read");
 }
 
 #[tokio::test]
@@ -258,6 +256,7 @@ async fn checks_that_cannot_be_recorded_are_told_once() {
     bench.tasks.start(Task::Check { run: 1, found: findings });
     let told = bench.rest().await;
     assert_eq!(told.len(), 6);
+    assert!(told[..5].iter().all(|told| told.ends_with("not on record")), "{told:?}");
     assert_eq!(told[5], "check 1: ended unrecorded");
 }
 

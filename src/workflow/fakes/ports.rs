@@ -291,7 +291,7 @@ impl FakeRecord {
 }
 
 fn record_fault(what: &str) -> RecordFault {
-    RecordFault { what: what.to_owned(), do_next: "Make room.".to_owned() }
+    RecordFault { is_absent: false, what: what.to_owned(), do_next: "Make room.".to_owned() }
 }
 
 fn is_once(entry: &Entry) -> bool {

@@ -92,6 +92,9 @@ pub enum OrderFault {
     /// Without an audit nothing is decided.
     #[error("nothing was changed, because the audit cannot be written: {0}")]
     Record(RecordFault),
+    /// What is on record could not be read, and only that could tell.
+    #[error("the record could not be read: {}", .0.what)]
+    Unread(RecordFault),
     /// The source could not be read; nothing was changed.
     #[error("nothing was changed: {0}")]
     Source(SourceFault),
@@ -104,7 +107,7 @@ impl OrderFault {
             Self::ReadOnly => "Start it without `--read-only` to decide.".to_owned(),
             Self::NoSuchSource(_) => "`unstuck doctor` lists the sources.".to_owned(),
             Self::NoSuchProposal(_) => "`unstuck proposals` lists those that wait.".to_owned(),
-            Self::Record(fault) => fault.do_next.clone(),
+            Self::Record(fault) | Self::Unread(fault) => fault.do_next.clone(),
             Self::Source(fault) => fault.do_next.clone(),
         }
     }
@@ -308,6 +311,7 @@ async fn carry_out(
     match task.await {
         Ok(decided) => decided,
         Err(_) => Err(OrderFault::Record(RecordFault {
+            is_absent: false,
             what: "the decision broke off inside the program".to_owned(),
             do_next: "Start it again: it reads the row and settles what was intended.".to_owned(),
         })),

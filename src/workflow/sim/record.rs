@@ -33,7 +33,7 @@ fn record_fault(luck: Luck) -> Result<(), RecordFault> {
         | Luck::ServerError
         | Luck::MissingPage => "the audit's disk is full",
     };
-    Err(RecordFault { what: what.to_owned(), do_next: "Make room.".to_owned() })
+    Err(RecordFault { is_absent: false, what: what.to_owned(), do_next: "Make room.".to_owned() })
 }
 
 impl SimRecord {
