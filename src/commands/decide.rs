@@ -286,9 +286,12 @@ async fn check_all(
     let mut all = Vec::new();
     while let Some(Recorded { answered, are_on_record, fault }) = batches.next().await {
         if let Some(fault) = fault {
-            progress.aside(|| match are_on_record {
-                true => say::aside(Failure::from(fault)),
-                false => troubles.tell(&fault.into()),
+            progress.aside(|| {
+                if are_on_record {
+                    say::aside(Failure::from(fault));
+                } else {
+                    troubles.tell(&fault.into());
+                }
             });
         }
         for (_, checked) in &answered {

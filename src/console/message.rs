@@ -4,9 +4,11 @@ use crate::console::model::matching::Matching;
 use crate::domain::approval::WhyNot;
 use crate::domain::audit::Entry;
 use crate::domain::decision::Choice;
+use crate::domain::escalated::Escalated;
 use crate::domain::proposal::Proposal;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Payload, SourceFault};
+use crate::workflow::look::Named;
 use crate::workflow::reconcile::Reconciled;
 use crate::workflow::reconcile::words::Step;
 use crate::workflow::recover::Recovered;
@@ -49,6 +51,8 @@ pub enum Message {
     Settle(SettleMessage),
     /// The audit was read.
     Audit(AuditMessage),
+    /// What was escalated, whoever did it, was read; told with every scan.
+    Escalations(Result<Vec<(Named, Escalated)>, RecordFault>),
     /// Proposals were read, looked at or withdrawn.
     Proposals(ProposalsMessage),
     /// A timeline was read.

@@ -35,6 +35,10 @@ pub trait Record: Send + Sync {
     /// and refusals before an intent, of which there may be thousands, crowd none of them out.
     async fn intended_on(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
 
+    /// The outcomes of decisions that were carried out and may be escalations (whoever asks looks at what each tells), the
+    /// newest intent first, at most `entries_max`.
+    async fn escalated(&self, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
+
     /// The entries of one item, the newest first, at most `entries_max`.
     async fn of_item(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
 

@@ -19,7 +19,7 @@ use crate::domain::proposal::Proposal;
 use crate::ports::source::{Source, SourceFault, SourceFaultKind};
 use crate::runtime::event_loop::SaveView;
 use crate::workflow::check::Checked;
-use crate::workflow::look::{audit_page, look};
+use crate::workflow::look::{audit_page, escalations, look};
 use crate::workflow::recover::recover;
 use crate::workflow::scan::Pages;
 use crate::workflow::settle::approve::{self, ApprovalOrder};
@@ -267,6 +267,10 @@ impl Tasks {
 async fn scan(outlet: Outlet, run: u64) {
     join_all(outlet.desk.sources.iter().map(|source| scan_source(&outlet, run, source))).await;
     read_proposals(&outlet).await;
+    if outlet.desk.record.is_ok() {
+        let read = escalations(&outlet.desk).await;
+        outlet.send(Message::Escalations(read)).await;
+    }
     let at = outlet.desk.clock.now();
     outlet.send(Message::Scan(ScanMessage::Ended { run, at })).await;
 }

@@ -63,13 +63,20 @@ impl BulkDialog {
         rows: impl Iterator<Item = &'a Row>,
         (hidden, passing, total): (usize, usize, usize),
         filter: &str,
+        is_escalated: impl Fn(&Row) -> bool,
     ) -> Self {
         let mut targets = Vec::new();
         let (mut groups, mut left_out) = (BTreeMap::new(), BTreeMap::new());
         let mut cautions = BTreeMap::new();
         let mut proposed = 0;
         for row in rows {
-            match admits(choice, row) {
+            let admitted = match choice {
+                Choice::Escalate if is_escalated(row) => {
+                    Err("escalated already, exactly as it is".to_owned())
+                }
+                Choice::Escalate | Choice::MarkDone | Choice::Retry => admits(choice, row),
+            };
+            match admitted {
                 Ok(permission) => {
                     *groups.entry(group_of(row)).or_insert(0) += 1;
                     proposed += usize::from(permission.second_person.is_some());

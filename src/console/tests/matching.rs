@@ -197,6 +197,8 @@ fn an_item_that_says_done_is_escalated_like_any_other_and_the_words_can_be_copie
     let mut found = doubles();
     let member = &mut found.stories[0].members[0];
     (member.is_finding, member.found.finding.item.status) = (false, "done".into());
+    member.found.finding.item.fields =
+        vec![("status".into(), crate::domain::cell::Cell::Text("done".to_owned()))];
     console.tell_matching(which, run, MatchTold::Doubles(Arc::new(found), Unrecorded::default()));
     let tasks = console.press("e");
     console.answer_prepare(&tasks, |_| {});

@@ -168,3 +168,42 @@ fn what_a_dialog_learnt_and_nobody_decided_is_not_on_record() {
         "the check of the list was fresh enough"
     );
 }
+
+/// What another operator escalated is shown as what one escalated here: on the line, in full, in the dialog and in `D`.
+#[test]
+fn what_somebody_else_escalated_is_shown_by_whom_and_when() {
+    use crate::console::model::matching::Matching;
+    use crate::domain::escalated::Escalated;
+    let mut console = Console::with(80, 24, 12);
+    let tasks = console.press("C");
+    console.answer_checks(&tasks, |_| Verdict::Duplicated);
+    let item = sample::found(0).finding.item;
+    let row = crate::domain::item::Row { columns: item.fields.clone() };
+    let escalated = Escalated::made(Some(14), "ben", sample::now(), [&row]);
+    let named = (Arc::clone(&item.source), item.key.shared());
+    console.send(Message::Escalations(Ok(vec![(named, escalated)])));
+    let line = |console: &Console| {
+        let screen = console.screen();
+        screen.lines().find(|line| line.contains("invoice:0:2026-05 ")).map(str::to_owned).unwrap()
+    };
+    assert!(line(&console).contains("escalated"), "{}", console.screen());
+    console.model.findings.go_to(&crate::console::model::findings::Identity::of(&item));
+    console.draw();
+    let told = "escalated by ben at 2026-05-04T03:00:00Z";
+    let flat = |console: &Console| console.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(&console).contains(told), "{}", console.screen());
+    assert!(!console.screen().contains(">e escalate<"), "{}", console.screen());
+    let tasks = console.press("e");
+    console.answer_prepare(&tasks, |_| {});
+    assert!(flat(&console).contains("It was escalated by ben"), "{}", console.screen());
+    console.press("Esc");
+    console.open_matching(Matching::Duplicates);
+    assert!(line(&console).contains("escalated"), "on 80 columns too: {}", console.screen());
+    // What cannot be read stays as it was known, and that it could not be read is told.
+    let what = "audit a.db: stayed locked by another program for 10 s".to_owned();
+    let fault =
+        crate::ports::record::RecordFault { is_absent: false, what, do_next: "Try again.".to_owned() };
+    console.send(Message::Escalations(Err(fault)));
+    assert!(console.screen().contains("RECORD NOT READ"), "{}", console.screen());
+    assert!(line(&console).contains("escalated"), "{}", console.screen());
+}

@@ -1,8 +1,11 @@
 //! What the record did not take: told, and kept in sight until it takes entries again.
 
+use crate::console::model::findings::Identity;
 use crate::console::model::{Model, Notice};
 use crate::console::words;
+use crate::domain::escalated::Escalated;
 use crate::ports::record::RecordFault;
+use crate::workflow::look::Named;
 use crate::workflow::sweep::Unrecorded;
 
 /// So many checks are not on record; or, where all are, something else could not be written about them. Tells that it was told.
@@ -35,4 +38,16 @@ pub fn take(model: &mut Model, made: usize, unrecorded: &Unrecorded) {
 /// An entry was written, or was not.
 pub fn wrote(model: &mut Model, fault: Option<&RecordFault>) {
     model.record_fault = fault.cloned();
+}
+
+/// Takes in what was escalated, whoever did it. What could not be read stays as it was known, and the header says so.
+pub fn learn_escalations(model: &mut Model, read: Result<Vec<(Named, Escalated)>, RecordFault>) {
+    match read {
+        Ok(all) => {
+            let named = |((source, key), escalated)| (Identity { source, key }, escalated);
+            model.escalations = all.into_iter().map(named).collect();
+            model.unread_record = None;
+        }
+        Err(fault) => model.unread_record = Some(fault),
+    }
 }

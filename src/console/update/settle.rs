@@ -8,6 +8,7 @@ use crate::console::model::settling::{Gait, Settled, Settling};
 use crate::console::model::{Dialog, Model, Notice, Tone};
 use crate::console::task::Task;
 use crate::domain::decision::{Choice, Outcome};
+use crate::domain::escalated::Escalated;
 use crate::workflow::settle::{NotOpen, OrderFault};
 use crate::workflow::{Decided, Found, Prepared};
 use std::sync::Arc;
@@ -107,15 +108,27 @@ fn on_decided(
     let Some(settling) = model.settling.as_mut() else { return };
     debug_assert_eq!(settling.choice, choice, "the verb of the dialog is the verb that is written");
     match &result {
-        Ok(Decided { outcome: Outcome::Applied { .. }, .. }) => match choice {
-            Choice::MarkDone | Choice::Retry => model.findings.remove(&identity),
-            Choice::Escalate => {
-                model.escalated.insert(identity.clone());
-                model.findings.change(&identity, |row| {
-                    (row.decided, row.selected) = (Some(choice), false);
-                });
+        Ok(Decided { outcome: Outcome::Applied { before, after }, checked, entry, record_fault, .. }) => {
+            match choice {
+                Choice::MarkDone | Choice::Retry => model.findings.remove(&identity),
+                Choice::Escalate => {
+                    let escalated = Escalated::made(
+                        *entry,
+                        &model.setup.operator,
+                        model.now,
+                        [Some(before), after.as_ref()].into_iter().flatten(),
+                    );
+                    model.escalations.insert(identity.clone(), escalated);
+                    let checked = checked.clone().map(Arc::new);
+                    model.findings.change(&identity, |row| {
+                        (row.decided, row.selected) = (Some(choice), false);
+                        if checked.is_some() {
+                            row.learn(checked, record_fault.is_none());
+                        }
+                    });
+                }
             }
-        },
+        }
         Ok(Decided { outcome: Outcome::Proposed { .. }, checked, record_fault, .. }) => {
             let checked = checked.clone().map(Arc::new);
             model.findings.change(&identity, |row| {

@@ -11,6 +11,7 @@ use crate::console::shown;
 use crate::console::theme::Theme;
 use crate::console::words;
 use crate::domain::finding::FindingKind;
+use crate::domain::item::Item;
 use crate::domain::moment::span;
 use crate::domain::stake::Stake;
 use crate::domain::text::clean_cut;
@@ -52,6 +53,7 @@ fn lines(model: &Model, row: &Row, width: u16) -> Vec<Line<'static>> {
     let is_open = model.shows_hidden(&identity);
     let masks = model.masks_of(&row.found.finding.item.kind);
     proposal(model, row, &mut lines);
+    escalated(model, &row.found.finding.item, &mut lines);
     judgement(model, row, &mut lines);
     facts(model, row, is_open, masks, &mut lines);
     lines.fact("hurts", &format!("{}.", row.plight().reasons().join("; ")));
@@ -82,6 +84,20 @@ fn proposal(model: &Model, row: &Row, lines: &mut Lines) {
     if let Some(proposal) = model.proposals.on(&row.identity()) {
         lines.styled_fact("proposed", &format!("P {}", words::proposal(proposal)), model.theme.caution());
         lines.fact("", &shown::line(proposal.reason.as_str()));
+    }
+}
+
+/// Who handed an item on and when, whoever did it.
+pub(super) fn escalated(model: &Model, item: &Item, lines: &mut Lines) {
+    if let Some((escalated, is_same)) = model.escalation_of(item) {
+        let changed = if is_same { "" } else { "; its row changed since" };
+        lines.styled_fact("decided", &format!("{}{changed}", escalated.told()), model.theme.good());
+    }
+    if let Some(fault) = &model.unread_record {
+        let told = "What others decided could not be read: it may have been escalated.";
+        lines.styled_fact("record", told, model.theme.alarm());
+        lines.styled_fact("", &shown::line(&fault.what), model.theme.alarm());
+        lines.fact("", &shown::line(&fault.do_next));
     }
 }
 
@@ -124,9 +140,6 @@ fn judgement(model: &Model, row: &Row, lines: &mut Lines) {
     }
     for told in super::triage::money(&Stake::of(&checked.judgement)) {
         lines.fact("money", &told);
-    }
-    if let Some(choice) = row.decided {
-        lines.styled_fact("decided", words::done(choice), model.theme.good());
     }
 }
 

@@ -6,6 +6,7 @@ use crate::console::model::sort::{Column, Sort};
 use crate::console::shown::{beginning, item_key, pad};
 use crate::console::theme::Theme;
 use crate::console::words;
+use crate::domain::decision::Choice;
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -161,6 +162,7 @@ fn text_of(model: &Model, row: &Row, fact: Fact, width: usize) -> String {
         Fact::Finding => format!("{} {}", words::finding_sign(finding.kind), words::finding(finding.kind)),
         Fact::Advice => match (&row.decided, &row.checked) {
             (Some(choice), _) => words::done(*choice).to_owned(),
+            (None, _) if model.is_escalated(item) => words::done(Choice::Escalate).to_owned(),
             (None, Some(checked)) => words::advice(checked.advice()).to_owned(),
             (None, None) => "check".to_owned(),
         },

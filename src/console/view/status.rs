@@ -93,6 +93,9 @@ fn suggested(model: &Model) -> Option<Action> {
     if model.proposals.on(&row.identity()).is_some() {
         return Some(Action::Proposals);
     }
+    if model.is_escalated(&row.found.finding.item) {
+        return None;
+    }
     let Some(checked) = &row.checked else { return Some(Action::Check) };
     Some(match words::choice_of(checked.advice()) {
         None => Action::Check,

@@ -72,6 +72,9 @@ fn spell(message: &Message) -> String {
         Message::Audit(AuditMessage::Page { run, entries, more }) => {
             format!("audit {run}: {} entries, more {more}", entries.len())
         }
+        Message::Escalations(read) => {
+            format!("escalations: {}", read.as_ref().map_or("fault".to_owned(), |all| all.len().to_string()))
+        }
         Message::Proposals(ProposalsMessage::Read { waiting, .. }) => {
             format!("proposals: {}", waiting.as_ref().map_or("fault".to_owned(), |all| all.len().to_string()))
         }
@@ -106,7 +109,14 @@ async fn a_scan_tells_page_by_page_and_its_end() {
     bench.tasks.start(Task::Scan { run: 7 });
     assert_eq!(
         bench.rest().await,
-        ["scan 7: 2 found", "scan 7: 2 found", "scan 7: 1 found", "proposals: 0", "scan 7: ended"]
+        [
+            "scan 7: 2 found",
+            "scan 7: 2 found",
+            "scan 7: 1 found",
+            "proposals: 0",
+            "escalations: 0",
+            "scan 7: ended"
+        ]
     );
 }
 
@@ -116,7 +126,10 @@ async fn a_source_that_breaks_is_told_and_the_scan_ends() {
     let mut bench = Bench::on(world.desk());
     world.script.trouble_at(1, Trouble::FailBefore);
     bench.tasks.start(Task::Scan { run: 1 });
-    assert_eq!(bench.rest().await, ["scan 1: 2 found", "scan 1: fault", "proposals: 0", "scan 1: ended"]);
+    assert_eq!(
+        bench.rest().await,
+        ["scan 1: 2 found", "scan 1: fault", "proposals: 0", "escalations: 0", "scan 1: ended"]
+    );
 }
 
 #[tokio::test]
@@ -133,7 +146,14 @@ async fn a_newer_scan_cancels_the_older_and_never_runs_beside_it() {
     world.script.let_go("source.scan", 10);
     assert_eq!(
         bench.rest().await,
-        ["scan 21: 2 found", "scan 21: 2 found", "scan 21: 1 found", "proposals: 0", "scan 21: ended"]
+        [
+            "scan 21: 2 found",
+            "scan 21: 2 found",
+            "scan 21: 1 found",
+            "proposals: 0",
+            "escalations: 0",
+            "scan 21: ended"
+        ]
     );
     // The first that began was dropped at its first page; those between never began.
     assert_eq!(world.script.count("source.scan"), 4);
@@ -419,7 +439,7 @@ async fn proposals_are_told_with_every_scan_looked_at_approved_and_withdrawn() {
     let proposals = two_proposals(&world).await;
     let mut bob = Bench::on(desk_of_two(&world, "bob"));
     bob.tasks.start(Task::Scan { run: 2 });
-    assert_eq!(bob.rest().await, ["scan 2: 2 found", "proposals: 2", "scan 2: ended"]);
+    assert_eq!(bob.rest().await, ["scan 2: 2 found", "proposals: 2", "escalations: 0", "scan 2: ended"]);
     bob.tasks.start(Task::Review { run: 3, decision: proposals[0].id });
     assert_eq!(bob.rest().await, ["review 3: Ok(None)"]);
     bob.tasks.start(approval_of(&proposals[0], 4));

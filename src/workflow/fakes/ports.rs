@@ -390,6 +390,13 @@ impl Record for FakeRecord {
         .await
     }
 
+    async fn escalated(&self, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.escalated", |entries| {
+            newest_first(entries, entries_max, |entry| entry.event == Event::Applied.as_str())
+        })
+        .await
+    }
+
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         self.read("record.waiting", |entries| {
             let waiting = entries.iter().filter(|entry| entry.seq > after && waits(entries, entry));

@@ -133,6 +133,10 @@ impl Record for SimRecord {
         self.read("record.of_item", self.0.sim.record.of_item(subject, entries_max)).await
     }
 
+    async fn escalated(&self, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.escalated", self.0.sim.record.escalated(entries_max)).await
+    }
+
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         self.read("record.waiting", self.0.sim.record.waiting(after, entries_max)).await
     }
