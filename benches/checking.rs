@@ -90,8 +90,8 @@ async fn check_all(desk: &Desk, found: &[Arc<Found>]) -> Result<Duration, Fault>
     let planned = plan_all(desk, found.to_vec(), Wish::ByItem);
     let mut batches = recorded(desk, answers(desk, planned));
     let mut happened = 0;
-    while let Some(Recorded { answered, outcome }) = batches.next().await {
-        outcome.map_err(|fault| fault.what)?;
+    while let Some(Recorded { answered, fault, .. }) = batches.next().await {
+        fault.map_or(Ok(()), |fault| Err(fault.what))?;
         happened += answered.iter().filter(|(_, checked)| checked.verdict() == Verdict::Happened).count();
     }
     if happened == CHECKS {

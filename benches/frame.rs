@@ -168,7 +168,7 @@ fn page(run: u64, source: &Arc<str>, numbers: &[usize]) -> Message {
 fn answer(run: u64, number: usize, found: &Arc<Found>) -> Message {
     let verdict = Verdict::ALL.get(number % Verdict::ALL.len()).copied().unwrap_or(Verdict::Unknown);
     let checked = Arc::new(sample::checked(found, verdict));
-    Message::Check(CheckMessage::Done { run, found: Arc::clone(found), checked })
+    Message::Check(CheckMessage::Done { run, found: Arc::clone(found), checked, on_record: true })
 }
 
 fn checks_ended(run: u64) -> Message {

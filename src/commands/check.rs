@@ -41,6 +41,7 @@ pub(super) async fn run(common: &Common, arguments: &Check) -> Result<Exit, Fail
             wish: wish(arguments.by),
             plans_only: arguments.plan,
             plans_as_json: arguments.format.json,
+            lacks_record: false,
             told: BTreeSet::new(),
         };
         check(run, arguments).await
@@ -56,14 +57,19 @@ async fn check(mut run: Run<'_>, arguments: &Check) -> Result<Exit, Failure> {
         run.check_keys(&sources, &arguments.keys).await?;
     }
     let stopped = run.stop.is_cancelled();
-    let (worst, findings_count) = (run.troubles.worst(), run.findings_count);
+    let (worst, findings_count, lacks_record) = (run.troubles.worst(), run.findings_count, run.lacks_record);
     // Of items that were named, it was said already that they are not there; of a plan, what there is.
     let says_nothing_found = arguments.all && !arguments.plan && !stopped;
     let printed = run.printer.finish(says_nothing_found.then(|| run.troubles.of_nothing_found()))?;
-    session::tell_waiting(run.desk).await;
+    if !run.lacks_record {
+        session::tell_waiting(run.desk).await;
+    }
     if stopped {
         say::aside(match (run.answered_count, printed) {
             (0, _) => "Stopped before the first answer: nothing is known.",
+            (_, _) if lacks_record => {
+                "Stopped: what was answered is printed, and says where it is not on record."
+            }
             (_, 0) => "Stopped: nothing of what was answered passes the filter; it is on record.",
             (_, _) => "Stopped: what was answered is printed and on record.",
         });
@@ -90,6 +96,8 @@ struct Run<'a> {
     plans_only: bool,
     /// Whether a program reads it.
     plans_as_json: bool,
+    /// Whether the record did not take something: that was told.
+    lacks_record: bool,
     /// What was told on stderr already: each trouble once.
     told: BTreeSet<String>,
 }
@@ -196,9 +204,11 @@ impl Run<'_> {
         // A stop ends the asking: what was answered until then is still recorded and told.
         let stop = self.stop.clone();
         let mut batches = recorded(desk, answers(desk, planned).take_until(stop.cancelled()));
-        while let Some(Recorded { answered, outcome }) = batches.next().await {
-            if let Err(fault) = outcome {
-                progress.aside(|| self.troubles.tell(&Failure::unrecorded(fault)));
+        while let Some(Recorded { answered, are_on_record, fault }) = batches.next().await {
+            if let Some(fault) = fault {
+                self.lacks_record |= !are_on_record;
+                self.troubles.note(Exit::Unreachable);
+                self.tell_once(&progress, &Failure::unrecorded(fault));
             }
             self.answered_count += answered.len();
             for (found, checked) in &answered {
@@ -207,9 +217,9 @@ impl Run<'_> {
                 if self.filter.passes(&facts(found, Some(checked))) {
                     self.findings_count += 1;
                     let line = if are_findings {
-                        FindingLine::of_checked(found, checked)
+                        FindingLine::of_checked(found, checked, are_on_record)
                     } else {
-                        FindingLine::of_asked(found, checked)
+                        FindingLine::of_asked(found, checked, are_on_record)
                     };
                     progress.aside(|| self.printer.print(&line))?;
                 }
@@ -223,14 +233,15 @@ impl Run<'_> {
     fn note_faults(&mut self, progress: &Progress, checked: &Checked) {
         let Some(fault) = &checked.judgement.fault else { return };
         if fault.kind == FaultKind::NobodyToAsk {
-            self.tell_once(progress, &fault.detail, "Give the kind a `check` in the configuration.");
+            let do_next = "Give the kind a `check` in the configuration.";
+            self.tell_once(progress, &Failure::new(Exit::Fine, &*fault.detail, do_next));
         }
         progress.aside(|| self.troubles.tell_unanswered(checked));
     }
 
-    fn tell_once(&mut self, progress: &Progress, what: &str, do_next: &str) {
-        if self.told.len() < TOLD_MAX && self.told.insert(what.to_owned()) {
-            progress.aside(|| say::aside(Failure::new(Exit::Fine, what, do_next)));
+    fn tell_once(&mut self, progress: &Progress, told: &Failure) {
+        if self.told.len() < TOLD_MAX && self.told.insert(told.what.clone()) {
+            progress.aside(|| say::aside(told));
         }
     }
 }

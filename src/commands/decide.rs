@@ -285,9 +285,15 @@ async fn check_all(
     let asked = answers(desk, plan_all(desk, found, Wish::Cheapest));
     let mut batches = recorded(desk, asked.take_until(stop.cancelled()));
     let mut all = Vec::new();
-    while let Some(Recorded { answered, outcome }) = batches.next().await {
-        if let Err(fault) = outcome {
-            progress.aside(|| troubles.tell(&Failure::unrecorded(fault)));
+    while let Some(Recorded { answered, are_on_record, fault }) = batches.next().await {
+        if let Some(fault) = fault {
+            progress.aside(|| {
+                if are_on_record {
+                    say::aside(Failure::from(fault));
+                } else {
+                    troubles.tell(&Failure::unrecorded(fault));
+                }
+            });
         }
         for (_, checked) in &answered {
             progress.aside(|| troubles.tell_unanswered(checked));
@@ -344,6 +350,7 @@ async fn settle_one(
         Err(
             fault @ (settle::OrderFault::Source(_)
             | settle::OrderFault::NoSuchSource(_)
+            | settle::OrderFault::Unread(_)
             | settle::OrderFault::NoSuchProposal(_)),
         ) => {
             let failure = Failure::from(fault);

@@ -64,8 +64,8 @@ async fn ask(desk: &Desk, found: Vec<Arc<Found>>) -> Result<Vec<(Arc<Found>, Arc
     let progress = Progress::new("checking", found.len());
     let mut batches = sweep(desk, found);
     let mut all = Vec::new();
-    while let Some(Recorded { answered, outcome }) = batches.next().await {
-        outcome?;
+    while let Some(Recorded { answered, fault, .. }) = batches.next().await {
+        fault.map_or(Ok(()), Err)?;
         for _ in &answered {
             progress.advance();
         }

@@ -34,18 +34,19 @@ async fn find(
         say::aside("Stopped: nothing is said of what was not looked at yet.");
         return Ok(Exit::Interrupted);
     };
-    if let Some(fault) = record_all(desk, found.checks()).await {
-        troubles.tell(&Failure::unrecorded(fault));
-    }
+    let unrecorded = record_all(desk, found.checks()).await;
+    super::reconcile::tell_unrecorded(&unrecorded, &mut troubles);
     super::reconcile::tell_troubles(&found.reconciled, &mut troubles);
     let groups: Vec<_> = found.groups().collect();
     if arguments.format.csv {
         say::text(duplicate_lines::csv_head())?;
     }
     for (place, (story, duplicate)) in groups.iter().enumerate() {
+        let members = story.members.iter().map(|member| &member.found.finding.item);
+        let on_record = members.into_iter().all(|item| unrecorded.is_on_record(item));
         match (arguments.format.json, arguments.format.csv) {
-            (true, _) => say::line(json::line(&duplicate_lines::to_json(story, duplicate)))?,
-            (_, true) => say::text(duplicate_lines::csv_rows(story, duplicate))?,
+            (true, _) => say::line(json::line(&duplicate_lines::to_json(story, duplicate, on_record)))?,
+            (_, true) => say::text(duplicate_lines::csv_rows(story, duplicate, on_record))?,
             _ => {
                 if place > 0 {
                     say::line("")?;
@@ -53,12 +54,20 @@ async fn find(
                 for line in duplicate_lines::group_text(duplicate) {
                     say::line(line)?;
                 }
+                if !on_record {
+                    say::line(duplicate_lines::NOT_ON_RECORD)?;
+                }
             }
         }
     }
     say::aside(found.summary(&scope));
     if let Some(told) = found.without_item_told(&scope) {
         say::aside(told);
+    }
+    // What could not be written could not be read either, and was told.
+    let unread = groups.iter().filter_map(|(story, _)| story.unread.clone());
+    for fault in unread.filter(|_| unrecorded.fault.is_none()) {
+        troubles.tell(&fault.into());
     }
     let worst = troubles.worst();
     if worst == Exit::Fine && arguments.fail_on_findings && !groups.is_empty() {

@@ -142,6 +142,7 @@ impl From<OrderFault> for Failure {
             OrderFault::Record(fault) => Self::from(fault).exit,
             OrderFault::Broken => Exit::Broken,
             OrderFault::NoSuchSource(_) => Exit::Usage,
+            OrderFault::Unread(_) => Exit::Unreachable,
             OrderFault::Source(fault) => Self::from(fault).exit,
         };
         Self::new(exit, what, do_next)

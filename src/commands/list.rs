@@ -215,13 +215,13 @@ pub(super) fn columns() -> Option<usize> {
     is_terminal.then(|| crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns))).flatten()
 }
 
-/// Prints checked findings as text.
+/// Prints checked findings, which are on record, as text.
 pub(super) fn print_checked_table(
     checked: &[(Arc<Found>, Arc<crate::workflow::Checked>)],
 ) -> Result<(), Failure> {
     let mut printer = Printer::of_checks(Format { json: false, csv: false });
     for (found, checked) in checked {
-        printer.print(&FindingLine::of_checked(found, checked))?;
+        printer.print(&FindingLine::of_checked(found, checked, true))?;
     }
     printer.finish(None).map(drop)
 }

@@ -10,7 +10,7 @@ use crate::output::{json, say};
 use crate::workflow::Desk;
 use crate::workflow::reconcile::words::not_listed;
 use crate::workflow::reconcile::{Reconciled, Scope, reconcile};
-use crate::workflow::sweep::record_all;
+use crate::workflow::sweep::{Unrecorded, record_all};
 use tokio_util::sync::CancellationToken;
 
 /// What to do about an item that a list left open.
@@ -40,18 +40,26 @@ async fn match_both(
         say::aside("Stopped: nothing is said of what was not matched yet.");
         return Ok(Exit::Interrupted);
     };
-    if let Some(fault) = record_all(desk, result.items.clone()).await {
-        troubles.tell(&Failure::unrecorded(fault));
-    }
+    let unrecorded = record_all(desk, result.items.clone()).await;
+    tell_unrecorded(&unrecorded, &mut troubles);
     tell_troubles(&result, &mut troubles);
-    print(&result, arguments.format)?;
+    print(&result, &unrecorded, arguments.format)?;
     say::aside(result.summary(&scope));
-    session::tell_waiting(desk).await;
+    if unrecorded.fault.is_none() {
+        session::tell_waiting(desk).await;
+    }
     let worst = troubles.worst();
     if worst == Exit::Fine && arguments.fail_on_findings && result.odd_count() > 0 {
         return Ok(Exit::No);
     }
     Ok(worst)
+}
+
+/// Tells once what the record, or the receipts, did not take.
+pub(super) fn tell_unrecorded(unrecorded: &Unrecorded, troubles: &mut Troubles) {
+    if let Some(fault) = &unrecorded.fault {
+        troubles.tell(&Failure::unrecorded(fault.clone()));
+    }
 }
 
 /// Tells what was not looked at: nothing that was not read is ever taken for a match, nor for a loss.
@@ -77,9 +85,11 @@ fn exit_of_unlisted(kind: FaultKind) -> Exit {
     of_kind.unwrap_or(if kind == FaultKind::Unanswerable { Exit::Usage } else { Exit::Unreachable })
 }
 
-fn print(result: &Reconciled, format: Format) -> Result<(), Failure> {
+fn print(result: &Reconciled, unrecorded: &Unrecorded, format: Format) -> Result<(), Failure> {
     let width = columns();
-    let items = result.items.iter().map(|(found, checked)| ReconciledLine::of_item(found, checked));
+    let items = result.items.iter().map(|(found, checked)| {
+        ReconciledLine::of_item(found, checked, unrecorded.is_on_record(&found.finding.item))
+    });
     let effects = result.unaccounted.iter().map(ReconciledLine::of_effect);
     if format.csv {
         say::text(reconciled::csv_head())?;

@@ -239,10 +239,17 @@ pub(super) async fn recover(desk: &Desk) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells in one line that proposals wait, so that nobody has to think of looking for them. Where the audit cannot be read,
-/// the command itself says so, or needs none.
+/// Tells in one line that proposals wait, so that nobody has to think of looking for them; or that nobody can tell, because
+/// the audit cannot be read. The exit code is that of what was asked for.
 pub(super) async fn tell_waiting(desk: &Desk) {
-    let waiting = crate::workflow::settle::propose::waiting(desk).await.map_or(0, |waiting| waiting.len());
+    let waiting = match crate::workflow::settle::propose::waiting(desk).await {
+        Ok(waiting) => waiting.len(),
+        Err(fault) if fault.is_absent => 0,
+        Err(fault) => {
+            let what = format!("whether proposals wait for a second person is not known: {}", fault.what);
+            return say::aside(Failure::new(Exit::Fine, what, fault.do_next));
+        }
+    };
     match waiting {
         0 => {}
         1 => say::aside("1 proposal waits for a second person: `unstuck proposals` shows it."),

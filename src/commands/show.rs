@@ -52,12 +52,19 @@ async fn tell(desk: &Arc<Desk>, mut troubles: Troubles, arguments: &Show) -> Res
         None => Vec::new(),
     };
     for name in names {
-        if let Some(told) = story(desk, &name, key, arguments.check).await? {
-            if arguments.check {
-                put_on_record(desk, &told, &mut troubles).await;
+        match story(desk, &name, key, arguments.check).await {
+            Ok(Some(told)) => {
+                let on_record = put_on_record(desk, &told, &mut troubles).await;
+                print(&told, on_record, arguments.json)?;
+                if let Some(fault) = &told.unread {
+                    troubles.tell(&fault.clone().into());
+                }
+                return Ok(troubles.worst());
             }
-            print(&told, arguments.json)?;
-            return Ok(troubles.worst());
+            Ok(None) => {}
+            // Another source may still have its row.
+            Err(fault @ OrderFault::Unread(_)) => troubles.tell(&fault.into()),
+            Err(fault) => return Err(fault.into()),
         }
     }
     if troubles.worst() < Exit::Usage {
@@ -70,23 +77,26 @@ async fn tell(desk: &Arc<Desk>, mut troubles: Troubles, arguments: &Show) -> Res
     Ok(troubles.worst())
 }
 
-fn print(told: &Story, as_json: bool) -> Result<(), Failure> {
+fn print(told: &Story, on_record: Option<bool>, as_json: bool) -> Result<(), Failure> {
     if as_json {
-        return Ok(say::line(json::line(&story_lines::to_json(told)))?);
+        return Ok(say::line(json::line(&story_lines::to_json(told, on_record)))?);
     }
-    for line in story_lines::to_text(told) {
+    for line in story_lines::to_text(told, on_record) {
         say::line(line)?;
     }
     Ok(())
 }
 
-/// A check is on record, wherever it was made.
-async fn put_on_record(desk: &Desk, told: &Story, troubles: &mut Troubles) {
-    let (Some(member), Some(checked)) = (told.members.first(), &told.checked) else { return };
-    if let Err(fault) = record_checks(desk, &[(&member.found, checked)]).await {
+/// A check is on record, wherever it was made: whether this one is. `None` where none was made.
+async fn put_on_record(desk: &Desk, told: &Story, troubles: &mut Troubles) -> Option<bool> {
+    let (Some(member), Some(checked)) = (told.members.first(), &told.checked) else { return None };
+    let recorded = record_checks(desk, &[(&member.found, checked)]).await;
+    let is_on_record = recorded.is_ok();
+    if let Some(fault) = recorded.unwrap_or_else(Some) {
         troubles.tell(&fault.into());
     }
     troubles.tell_unanswered(checked);
+    Some(is_on_record)
 }
 
 /// Items of one reference are told in one story, whichever is asked for.

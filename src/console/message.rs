@@ -4,9 +4,11 @@ use crate::console::model::matching::Matching;
 use crate::domain::approval::WhyNot;
 use crate::domain::audit::Entry;
 use crate::domain::decision::Choice;
+use crate::domain::escalated::Escalated;
 use crate::domain::proposal::Proposal;
 use crate::ports::record::RecordFault;
 use crate::ports::source::{Payload, SourceFault};
+use crate::workflow::look::Named;
 use crate::workflow::reconcile::Reconciled;
 use crate::workflow::reconcile::words::Step;
 use crate::workflow::recover::Recovered;
@@ -15,6 +17,7 @@ use crate::workflow::settle::approve::Review;
 use crate::workflow::settle::propose::Withdrawn;
 use crate::workflow::settle::{Decided, NotOpen, OrderFault, Prepared, Reread};
 use crate::workflow::story::{Doubles, Story};
+use crate::workflow::sweep::Unrecorded;
 use crate::workflow::{Checked, Found};
 use chrono::{DateTime, Utc};
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -48,6 +51,8 @@ pub enum Message {
     Settle(SettleMessage),
     /// The audit was read.
     Audit(AuditMessage),
+    /// What was escalated, whoever did it, was read; told with every scan.
+    Escalations(Result<Vec<(Named, Escalated)>, RecordFault>),
     /// Proposals were read, looked at or withdrawn.
     Proposals(ProposalsMessage),
     /// A timeline was read.
@@ -106,12 +111,14 @@ pub enum CheckMessage {
         found: Arc<Found>,
         /// What came of it.
         checked: Arc<Checked>,
+        /// Whether the record took it.
+        on_record: bool,
     },
     /// All are done, or were cancelled.
     Ended {
         /// The number of the checks.
         run: u64,
-        /// Why the checks are not on record, if they are not.
+        /// Why not all of the checks are on record, or not all among the receipts, if so.
         record_fault: Option<RecordFault>,
     },
 }
@@ -151,8 +158,8 @@ pub struct Details {
     pub now: Option<Reread>,
     /// The payload's beginning; `None` where the source keeps none.
     pub payload: Option<Payload>,
-    /// Its earlier entries in the audit, the newest first.
-    pub history: Vec<Entry>,
+    /// Its earlier entries in the audit, the newest first, or why they cannot be read.
+    pub history: Result<Vec<Entry>, RecordFault>,
 }
 
 /// News of decisions.
@@ -248,8 +255,8 @@ pub struct StoryMessage {
     pub run: u64,
     /// What is known, where anything is.
     pub story: Result<Option<Arc<Story>>, OrderFault>,
-    /// Why the check that was made for it is not on record, if it is not.
-    pub record_fault: Option<RecordFault>,
+    /// Whether the record took the check that was made for it.
+    pub unrecorded: Unrecorded,
 }
 
 /// News of a matching.
@@ -268,8 +275,8 @@ pub struct MatchMessage {
 pub enum MatchTold {
     /// How far it is.
     Step(Step),
-    /// What does not match.
-    Both(Arc<Reconciled>, Option<RecordFault>),
-    /// What happened more than once.
-    Doubles(Arc<Doubles>, Option<RecordFault>),
+    /// What does not match, and what of it the record did not take.
+    Both(Arc<Reconciled>, Unrecorded),
+    /// What happened more than once, and what of it the record did not take.
+    Doubles(Arc<Doubles>, Unrecorded),
 }

@@ -2,6 +2,9 @@
 
 use crate::domain::audit::{Entry, Event};
 use crate::domain::decision::Choice;
+use crate::domain::item::{Item, Row};
+use crate::domain::mask::mask_field;
+use crate::domain::moment::stamp;
 use crate::domain::text::clean_cut;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -68,6 +71,61 @@ impl Earlier {
     }
 }
 
+/// An escalation that arrived, whoever made it, as the record tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Escalated {
+    /// The entry of its outcome; `None` where the record did not take it.
+    pub entry: Option<i64>,
+    /// Who escalated.
+    pub by: String,
+    /// When, as the record tells it.
+    pub at: String,
+    /// The row as the escalation saw it and as it left it, what looks secret hidden, as far as the record tells.
+    rows: Vec<Value>,
+}
+
+impl Escalated {
+    /// The escalation that an entry tells of, if it does.
+    pub fn of_entry(entry: &Entry) -> Option<Self> {
+        let body = escalation(entry, Event::Applied)?;
+        let rows = ["row_before", "row_after"].iter().filter_map(|name| body.get(*name));
+        Some(Self {
+            entry: Some(entry.seq),
+            by: clean_cut(&entry.operator, NAME_CHARS_MAX),
+            at: clean_cut(&entry.at, NAME_CHARS_MAX),
+            rows: rows.filter(|row| row.is_object()).cloned().collect(),
+        })
+    }
+
+    /// One that was made just now, of a row as it was seen and as it was left.
+    pub fn made<'a>(
+        entry: Option<i64>,
+        by: &str,
+        at: DateTime<Utc>,
+        rows: impl IntoIterator<Item = &'a Row>,
+    ) -> Self {
+        let rows = rows.into_iter().map(Row::to_json).collect();
+        Self { entry, by: clean_cut(by, NAME_CHARS_MAX), at: stamp(at), rows }
+    }
+
+    /// Whether an item's row is still as the escalation saw or left it, as far as both are told: one escalation is for one
+    /// condition.
+    pub fn is_of_row(&self, item: &Item, masks: &[String]) -> bool {
+        let is_in = |row: &Value, (name, cell): &(std::sync::Arc<str>, crate::domain::cell::Cell)| {
+            let is = cell.to_json();
+            row.get(&**name).is_none_or(|was| *was == is || *was == mask_field(name, &is, masks))
+        };
+        self.rows.iter().any(|row| item.fields.iter().all(|field| is_in(row, field)))
+    }
+
+    /// By whom, when, and where it is on record.
+    pub fn told(&self) -> String {
+        let entry =
+            self.entry.map_or_else(|| "not on record".to_owned(), |entry| format!("audit entry {entry}"));
+        format!("escalated by {} at {} ({entry})", self.by, self.at)
+    }
+}
+
 /// The body of an entry of this event that tells of an escalation.
 fn escalation(entry: &Entry, event: Event) -> Option<Value> {
     let body = (entry.event == event.as_str()).then(|| serde_json::from_str::<Value>(&entry.body).ok())??;
@@ -85,6 +143,8 @@ fn is_young(intent: &Entry, now: DateTime<Utc>) -> bool {
 mod tests {
     use super::*;
     use crate::domain::audit::GENESIS;
+    use crate::domain::cell::Cell;
+    use crate::domain::item::{ItemKey, LastError, State, Times};
     use rstest::rstest;
     use serde_json::json;
 
@@ -157,5 +217,36 @@ mod tests {
         let entries = [intent(1, "a")];
         assert_eq!(Earlier::of(&entries, "as-seen", None, minutes_later(4)), Some(under_way(1)));
         assert_eq!(Earlier::of(&entries, "as-seen", None, minutes_later(5)), None);
+    }
+
+    #[test]
+    fn an_escalation_is_told_by_whom_and_when_and_of_which_row() {
+        let body = json!({
+            "choice": "escalate",
+            "row_before": { "status": "failed", "api_token": "***" },
+            "row_after": { "status": "handed on", "api_token": "***" },
+        });
+        let escalated = Escalated::of_entry(&entry(7, Event::Applied, "a", &body)).unwrap();
+        assert_eq!(escalated.told(), "escalated by alice at 2026-11-30T12:00:00Z (audit entry 7)");
+        let mut item = Item {
+            source: "billing".into(),
+            key: ItemKey::new(vec![Cell::text("inv-41")]),
+            kind: "invoice".into(),
+            status: "failed".into(),
+            state: State::Failed,
+            attempts: None,
+            tried_once: false,
+            times: Times::default(),
+            last_error: LastError::Absent,
+            fields: Vec::new(),
+            oddities: Vec::new(),
+        };
+        for (status, is_same) in [("failed", true), ("handed on", true), ("running", false)] {
+            item.fields = vec![("status".into(), Cell::text(status))];
+            assert_eq!(escalated.is_of_row(&item, &[]), is_same, "{status}");
+        }
+        assert_eq!(Escalated::of_entry(&entry(7, Event::Refused, "a", &body)), None);
+        let retry = json!({ "choice": "retry", "row_before": { "note": "\"choice\":\"escalate\"" } });
+        assert_eq!(Escalated::of_entry(&entry(7, Event::Applied, "a", &retry)), None);
     }
 }

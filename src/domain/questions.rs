@@ -135,6 +135,8 @@ pub enum EffectsKnown {
     NotAsked,
     /// Somebody asked, and no answer counts: why.
     Fault(String),
+    /// Nobody asked now, and what was told before is in a record that could not be read: why.
+    RecordUnread(String),
 }
 
 /// What logs were given, and how far they were read.

@@ -4,7 +4,7 @@ use super::FindingLine;
 use crate::domain::text::clean_for_sheet as cell;
 
 /// The columns of findings.
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 20] = [
     "source",
     "key",
     "kind",
@@ -24,6 +24,7 @@ const COLUMNS: [&str; 19] = [
     "advice",
     "reasons",
     "checked_at",
+    "on_record",
 ];
 
 /// The head line, its line break included.
@@ -63,5 +64,6 @@ pub fn row(line: &FindingLine<'_>) -> String {
         check.map_or("", |check| check.advice).to_owned(),
         cell(&check.map(|check| check.reasons.join(" ")).unwrap_or_default()),
         check.map(|check| check.checked_at.clone()).unwrap_or_default(),
+        check.map(|check| check.on_record.to_string()).unwrap_or_default(),
     ])
 }

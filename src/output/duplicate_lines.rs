@@ -1,7 +1,7 @@
 //! What happened more than once, as it leaves the program.
 
 use super::csv_rows::record;
-use super::story_lines::{answers_json, lines_json, run_json};
+use super::story_lines::{answers_json, lines_json, record_json, run_json};
 use crate::domain::duplicates::{Cause, DECISION, Duplicate};
 use crate::domain::evidence::{Effect, EffectState};
 use crate::domain::moment::stamp;
@@ -9,7 +9,7 @@ use crate::domain::text::{clean, clean_for_sheet as cell};
 use crate::workflow::story::Story;
 use serde_json::{Value, json};
 
-const CSV: [&str; 16] = [
+const CSV: [&str; 17] = [
     "reference",
     "operation",
     "source",
@@ -26,16 +26,22 @@ const CSV: [&str; 16] = [
     "causes",
     "decision",
     "evidence",
+    "on_record",
 ];
 
-/// One group as a JSON object. Fields are only ever added.
-pub fn to_json(story: &Story, duplicate: &Duplicate) -> Value {
+/// What is said of a group where the record did not take the check of one of its items.
+pub const NOT_ON_RECORD: &str = "  record   NOT ON RECORD: the record did not take this check.";
+
+/// One group as a JSON object, and whether its checks are on record. Fields are only ever added.
+pub fn to_json(story: &Story, duplicate: &Duplicate, on_record: bool) -> Value {
     let mut line = group_json(duplicate);
     line["runs"] = json!(duplicate.runs.iter().map(run_json).collect::<Vec<_>>());
     line["questions"] = json!(answers_json(&story.answers));
     line["timeline"] = json!(lines_json(&story.timeline));
     line["evidence"] = json!(evidence(story));
     line["notes"] = json!(story.notes);
+    line["on_record"] = json!(on_record);
+    line["record"] = record_json(story);
     line
 }
 
@@ -93,7 +99,7 @@ pub fn csv_head() -> String {
 }
 
 /// One line of the sheet for each effect that happened, so that a refund needs nothing else.
-pub fn csv_rows(story: &Story, duplicate: &Duplicate) -> String {
+pub fn csv_rows(story: &Story, duplicate: &Duplicate, on_record: bool) -> String {
     let first = duplicate.items.first();
     let causes: Vec<&str> = duplicate.causes.iter().map(Cause::as_str).collect();
     let happened = duplicate.effects.iter().filter(|effect| effect.state == EffectState::Happened);
@@ -116,6 +122,7 @@ pub fn csv_rows(story: &Story, duplicate: &Duplicate) -> String {
             causes.join(" "),
             "escalate".to_owned(),
             evidence(story).unwrap_or("").to_owned(),
+            on_record.to_string(),
         ])
     });
     rows.collect()

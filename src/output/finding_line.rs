@@ -63,6 +63,8 @@ pub struct CheckPart<'a> {
     pub evidence: Option<&'a str>,
     /// When it was asked, RFC 3339.
     pub checked_at: String,
+    /// Whether the record took it.
+    pub on_record: bool,
 }
 
 impl<'a> FindingLine<'a> {
@@ -88,8 +90,8 @@ impl<'a> FindingLine<'a> {
         }
     }
 
-    /// A finding with its check.
-    pub fn of_checked(found: &'a Found, checked: &'a Checked) -> Self {
+    /// A finding with its check, and whether that is on record.
+    pub fn of_checked(found: &'a Found, checked: &'a Checked, on_record: bool) -> Self {
         let effects = &checked.judgement.effects;
         Self {
             check: Some(CheckPart {
@@ -101,13 +103,14 @@ impl<'a> FindingLine<'a> {
                 reasons: &checked.advised.reasons,
                 evidence: checked.evidence.as_ref().map(|evidence| evidence.hash.as_str()),
                 checked_at: stamp(checked.at),
+                on_record,
             }),
             ..Self::of(found)
         }
     }
 
     /// The same for an item that was asked for and is no finding by its row: what the verdict makes of it.
-    pub fn of_asked(found: &'a Found, checked: &'a Checked) -> Self {
+    pub fn of_asked(found: &'a Found, checked: &'a Checked, on_record: bool) -> Self {
         let finding = match checked.verdict() {
             Verdict::Duplicated => Some(FindingKind::Duplicate),
             Verdict::Mismatch => Some(FindingKind::Mismatch),
@@ -116,6 +119,6 @@ impl<'a> FindingLine<'a> {
                 None
             }
         };
-        Self { finding: finding.map(FindingKind::as_str), ..Self::of_checked(found, checked) }
+        Self { finding: finding.map(FindingKind::as_str), ..Self::of_checked(found, checked, on_record) }
     }
 }

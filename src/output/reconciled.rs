@@ -13,7 +13,7 @@ use serde::Serialize;
 pub const UNACCOUNTED: &str = "unaccounted";
 const COLUMNS: [(&str, usize); 5] =
     [("FINDING", 11), ("OPERATION", 16), ("SOURCE", 16), ("KEY OR REFERENCE", 30), ("EFFECTS", 7)];
-const CSV: [&str; 14] = [
+const CSV: [&str; 15] = [
     "finding",
     "operation",
     "source",
@@ -28,6 +28,7 @@ const CSV: [&str; 14] = [
     "times",
     "reasons",
     "checked_at",
+    "on_record",
 ];
 
 /// One item or effect that does not match.
@@ -65,11 +66,13 @@ pub struct ReconciledLine<'a> {
     pub evidence: Option<&'a str>,
     /// When it was asked, RFC 3339.
     pub checked_at: String,
+    /// Whether the record took the check of the item; `None` for an effect that no item accounts for.
+    pub on_record: Option<bool>,
 }
 
 impl<'a> ReconciledLine<'a> {
-    /// An item that does not match.
-    pub fn of_item(found: &'a Found, checked: &'a Checked) -> Self {
+    /// An item that does not match, and whether its check is on record.
+    pub fn of_item(found: &'a Found, checked: &'a Checked, on_record: bool) -> Self {
         let item = &found.finding.item;
         let evidence = checked.evidence.as_ref();
         Self {
@@ -83,6 +86,7 @@ impl<'a> ReconciledLine<'a> {
             reasons: checked.advised.reasons.clone(),
             evidence: evidence.map(|evidence| evidence.hash.as_str()),
             checked_at: stamp(checked.at),
+            on_record: Some(on_record),
             ..Self::of_effects(
                 found.finding.kind.as_str(),
                 evidence.map(|evidence| evidence.check.clone()).unwrap_or_default(),
@@ -128,6 +132,7 @@ impl<'a> ReconciledLine<'a> {
             reasons: Vec::new(),
             evidence: None,
             checked_at: String::new(),
+            on_record: None,
         }
     }
 }
@@ -148,7 +153,8 @@ pub fn row(line: &ReconciledLine<'_>, width: Option<usize>) -> String {
     ];
     let ids = format!("{}; ", line.effect_ids.join(", "));
     let ids = if line.key.is_none() { ids.as_str() } else { "" };
-    table::row(&COLUMNS, &cells, &format!("{ids}{}", line.reasons.join(" ")), width)
+    let record = table::not_on_record(line.on_record != Some(false));
+    table::row(&COLUMNS, &cells, &format!("{record}{ids}{}", line.reasons.join(" ")), width)
 }
 
 /// The head line of the sheet, its line break included.
@@ -174,5 +180,6 @@ pub fn csv_row(line: &ReconciledLine<'_>) -> String {
         line.times.join(" "),
         cell(&line.reasons.join(" ")),
         line.checked_at.clone(),
+        line.on_record.map(|on_record| on_record.to_string()).unwrap_or_default(),
     ])
 }

@@ -9,8 +9,11 @@ use crate::domain::timeline::{Happening, LOOK_FIRST, Run, Timeline, see};
 use crate::workflow::story::Story;
 use serde_json::{Value, json};
 
-/// The story as one JSON object. Fields are only ever added.
-pub fn to_json(story: &Story) -> Value {
+/// What is said of a verdict that the record did not take.
+pub(super) const CHECK_NOT_ON_RECORD: &str = "NOT ON RECORD: the record did not take this check.";
+
+/// The story as one JSON object; `on_record` says whether the check that was made for it is. Fields are only ever added.
+pub fn to_json(story: &Story, on_record: Option<bool>) -> Value {
     let first = story.members.first();
     let item = first.map(|member| &member.found.finding.item);
     json!({
@@ -36,7 +39,8 @@ pub fn to_json(story: &Story) -> Value {
         }).collect::<Vec<_>>(),
         "warns_against_retry": story.warns_against_retry(),
         "questions": answers_json(&story.answers),
-        "check": check_json(story),
+        "check": check_json(story, on_record),
+        "record": record_json(story),
         "duplicate": story.duplicate.as_ref().map(duplicate_lines::group_json),
         "logs": coverage_json(&story.logs),
         "marks": coverage_json(&story.marks),
@@ -114,7 +118,13 @@ pub(super) fn answers_json(answers: &[Answered]) -> Vec<Value> {
     each.collect()
 }
 
-fn check_json(story: &Story) -> Value {
+/// Whether what is on record could be read, and why not.
+pub(super) fn record_json(story: &Story) -> Value {
+    let fault = story.unread.as_ref();
+    json!({ "read": fault.is_none(), "fault": fault.map(|fault| &fault.what) })
+}
+
+fn check_json(story: &Story, on_record: Option<bool>) -> Value {
     match (&story.checked, &story.recorded) {
         (Some(checked), _) => json!({
             "from": "asked",
@@ -124,6 +134,7 @@ fn check_json(story: &Story) -> Value {
             "reasons": checked.advised.reasons,
             "evidence": checked.evidence.as_ref().map(|evidence| evidence.hash.as_str()),
             "checked_at": stamp(checked.at),
+            "on_record": on_record,
         }),
         (None, Some(recorded)) => json!({
             "from": format!("audit entry {}", recorded.entry),
@@ -132,6 +143,7 @@ fn check_json(story: &Story) -> Value {
             "reasons": recorded.reasons,
             "evidence": recorded.evidence,
             "checked_at": recorded.at,
+            "on_record": true,
         }),
         (None, None) => Value::Null,
     }
@@ -151,8 +163,11 @@ fn coverage_json(coverage: &Coverage) -> Value {
 }
 
 /// The story for people.
-pub fn to_text(story: &Story) -> Vec<String> {
+pub fn to_text(story: &Story, on_record: Option<bool>) -> Vec<String> {
     let mut lines = head(story);
+    if on_record == Some(false) {
+        lines.push(format!("{:<10} {}", "", CHECK_NOT_ON_RECORD));
+    }
     lines.push(String::new());
     lines.extend(timeline(&story.timeline));
     if !story.hints.is_empty() {

@@ -63,7 +63,12 @@ pub fn check_row(line: &FindingLine<'_>, width: Option<usize>) -> String {
         line.key.to_owned(),
         check.effects.to_string(),
     ];
-    row(&CHECK, &cells, &check.reasons.join(" "), width)
+    row(&CHECK, &cells, &format!("{}{}", not_on_record(check.on_record), check.reasons.join(" ")), width)
+}
+
+/// What stands before everything else where the record did not take a verdict.
+pub(super) fn not_on_record(on_record: bool) -> &'static str {
+    if on_record { "" } else { "NOT ON RECORD. " }
 }
 
 fn age(line: &FindingLine<'_>) -> String {

@@ -35,6 +35,10 @@ pub trait Record: Send + Sync {
     /// and refusals before an intent, of which there may be thousands, crowd none of them out.
     async fn intended_on(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
 
+    /// The outcomes of decisions that were carried out and may be escalations (whoever asks looks at what each tells), the
+    /// newest intent first, at most `entries_max`.
+    async fn escalated(&self, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
+
     /// The entries of one item, the newest first, at most `entries_max`.
     async fn of_item(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault>;
 
@@ -80,4 +84,6 @@ pub struct RecordFault {
     pub what: String,
     /// What to do, one line.
     pub do_next: String,
+    /// Whether there is no audit yet: then nothing is on record, which is another thing than a record that cannot be read.
+    pub is_absent: bool,
 }

@@ -19,7 +19,7 @@ use crate::domain::proposal::Proposal;
 use crate::ports::source::{Source, SourceFault, SourceFaultKind};
 use crate::runtime::event_loop::SaveView;
 use crate::workflow::check::Checked;
-use crate::workflow::look::{audit_page, look};
+use crate::workflow::look::{audit_page, escalations, look};
 use crate::workflow::recover::recover;
 use crate::workflow::scan::Pages;
 use crate::workflow::settle::approve::{self, ApprovalOrder};
@@ -267,6 +267,10 @@ impl Tasks {
 async fn scan(outlet: Outlet, run: u64) {
     join_all(outlet.desk.sources.iter().map(|source| scan_source(&outlet, run, source))).await;
     read_proposals(&outlet).await;
+    if outlet.desk.record.is_ok() {
+        let read = escalations(&outlet.desk).await;
+        outlet.send(Message::Escalations(read)).await;
+    }
     let at = outlet.desk.clock.now();
     outlet.send(Message::Scan(ScanMessage::Ended { run, at })).await;
 }
@@ -299,14 +303,7 @@ async fn scan_source(outlet: &Outlet, run: u64, source: &Arc<dyn Source>) {
 async fn open(outlet: Outlet, run: u64, source: Arc<str>, key: Arc<str>) {
     let message = match look(&outlet.desk, &source, &key).await {
         Ok(looked) => {
-            let history = match looked.history {
-                Ok(history) => history,
-                Err(fault) => {
-                    outlet.notice(format!("the item's history cannot be read: {fault}"), fault.do_next).await;
-                    Vec::new()
-                }
-            };
-            let details = Details { now: looked.now, payload: looked.payload, history };
+            let details = Details { now: looked.now, payload: looked.payload, history: looked.history };
             ItemMessage::Opened { run, details: Box::new(details) }
         }
         Err(fault) => ItemMessage::Fault { run, fault: source_fault(fault) },
@@ -322,7 +319,8 @@ fn source_fault(fault: OrderFault) -> SourceFault {
         | OrderFault::NoSuchSource(_)
         | OrderFault::NoSuchProposal(_)
         | OrderFault::Broken
-        | OrderFault::Record(_) => SourceFault {
+        | OrderFault::Record(_)
+        | OrderFault::Unread(_) => SourceFault {
             kind: SourceFaultKind::Mismatch,
             do_next: fault.do_next(),
             what: fault.to_string(),

@@ -3,7 +3,7 @@
 use crate::config::kind::Kind;
 use crate::domain::advice::{Advice, Advised, advise};
 use crate::domain::attempt::{Attempts, KeyProtection, KeyTold};
-use crate::domain::audit::{Attachment, Entry, Event, NewEntry, Subject};
+use crate::domain::audit::{Attachment, Event, NewEntry, Subject};
 use crate::domain::evidence::{Answer, Clocks, Evidence, Fault, FaultKind, Hindrance};
 use crate::domain::mask::mask_document;
 use crate::domain::moment::{span, stamp};
@@ -210,11 +210,15 @@ pub(super) fn first_attempt_of(found: &Found) -> Option<DateTime<Utc>> {
 /// How much earlier than the first attempt a window begins: clocks differ.
 pub(crate) const WINDOW_MARGIN: TimeDelta = TimeDelta::minutes(10);
 
-/// Puts checks on record, in one transaction, then among the receipts.
+/// Puts checks on record, in one transaction, then among the receipts. Gives why they are not among the receipts, if so: on
+/// record they are all the same.
 ///
 /// # Errors
-/// The audit's own fault; or, with the checks on record, that the receipts could not be written.
-pub async fn record_checks(desk: &Desk, checks: &[(&Found, &Checked)]) -> Result<Vec<Entry>, RecordFault> {
+/// The audit's own fault: they are not on record.
+pub async fn record_checks(
+    desk: &Desk,
+    checks: &[(&Found, &Checked)],
+) -> Result<Option<RecordFault>, RecordFault> {
     let record = desk.record.as_ref().map_err(Clone::clone)?;
     let entries =
         record.append(checks.iter().map(|(found, checked)| entry_of(desk, found, checked)).collect()).await?;
@@ -222,14 +226,15 @@ pub async fn record_checks(desk: &Desk, checks: &[(&Found, &Checked)]) -> Result
         for ((found, checked), entry) in checks.iter().zip(&entries) {
             // A receipt is a copy for log search; the record has the original.
             if let Err(why) = receipts.write(&receipt_of(desk, found, checked, entry.seq)) {
-                return Err(RecordFault {
+                return Ok(Some(RecordFault {
+                    is_absent: false,
                     what: format!("the checks are in the audit and not among the receipts: {why}"),
                     do_next: "Mend the receipts file or take it out of the configuration.".to_owned(),
-                });
+                }));
             }
         }
     }
-    Ok(entries)
+    Ok(None)
 }
 
 fn entry_of(desk: &Desk, found: &Found, checked: &Checked) -> NewEntry {

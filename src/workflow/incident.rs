@@ -122,6 +122,7 @@ async fn append(desk: &Desk, event: Event, body: Value) -> Result<Entry, Inciden
     let mut placed = record.append(vec![entry]).await?;
     placed.pop().ok_or_else(|| {
         IncidentFault::Record(RecordFault {
+            is_absent: false,
             what: "the audit took nothing in".to_owned(),
             do_next: "Run `unstuck audit verify`; it says whether the audit is whole.".to_owned(),
         })

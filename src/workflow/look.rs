@@ -1,10 +1,13 @@
 //! Look: what is read when somebody looks at one item, or at the audit. Nothing is asked and nothing is written.
 
 use crate::domain::audit::Entry;
+use crate::domain::escalated::Escalated;
 use crate::ports::record::RecordFault;
 use crate::ports::source::Payload;
 use crate::workflow::desk::Desk;
 use crate::workflow::settle::{OrderFault, Reread, reread_with_key};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How much of a payload is shown, in bytes.
 pub const PAYLOAD_BYTES_MAX: usize = 4 * 1024;
@@ -46,8 +49,12 @@ async fn look_at_source(
 }
 
 async fn history(desk: &Desk, source_name: &str, key: &str) -> Result<Vec<Entry>, RecordFault> {
-    let record = desk.record.as_ref().map_err(Clone::clone)?;
-    record.of_item(&desk.subject(source_name, key), HISTORY_ENTRIES_MAX).await
+    let read = match &desk.record {
+        Ok(record) => record.of_item(&desk.subject(source_name, key), HISTORY_ENTRIES_MAX).await,
+        Err(fault) => Err(fault.clone()),
+    };
+    // Where there is no audit yet, nothing is in it.
+    read.or_else(|fault| if fault.is_absent { Ok(Vec::new()) } else { Err(fault) })
 }
 
 /// A page of the audit before an entry (from the end for `None`), the newest first, and whether older ones follow.
@@ -61,4 +68,38 @@ pub async fn audit_page(desk: &Desk, before: Option<i64>) -> Result<(Vec<Entry>,
     let more = entries.len() > PAGE_ENTRIES_MAX;
     entries.truncate(PAGE_ENTRIES_MAX);
     Ok((entries, more))
+}
+
+/// How many escalations are looked through, the newest: an older one is still found when its item is decided on.
+pub const ESCALATIONS_MAX: usize = 2_000;
+
+/// An item by its source's name and its key, as the sources of a desk are called.
+pub type Named = (Arc<str>, Arc<str>);
+
+/// What was escalated, whoever did it, the latest of each item: by the names that its sources have here.
+///
+/// # Errors
+/// The audit's own fault. Where there is no audit yet, nothing was escalated.
+pub async fn escalations(desk: &Desk) -> Result<Vec<(Named, Escalated)>, RecordFault> {
+    let read = match &desk.record {
+        Ok(record) => record.escalated(ESCALATIONS_MAX).await,
+        Err(fault) => Err(fault.clone()),
+    };
+    let entries = match read {
+        Err(fault) if fault.is_absent => Vec::new(),
+        read => read?,
+    };
+    let mut found: BTreeMap<Named, Escalated> = BTreeMap::new();
+    for entry in &entries {
+        let Some(escalated) = Escalated::of_entry(entry) else { continue };
+        for source in &desk.sources {
+            let name = &source.facts().name;
+            if desk.subject(name, &entry.key).is_of(entry) {
+                // The newest comes first.
+                let item = (Arc::clone(name), entry.key.as_str().into());
+                found.entry(item).or_insert_with(|| escalated.clone());
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
 }

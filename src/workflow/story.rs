@@ -16,6 +16,7 @@ use crate::domain::timeline::origins::{
 };
 use crate::domain::timeline::{Clock, Gaps, Happening, Hint, Limits, Run, Timeline, hints, merge, runs};
 use crate::ports::logs::{LogsRead, WantedLines};
+use crate::ports::record::RecordFault;
 use crate::ports::source::{Source, SourceFault};
 use crate::workflow::check::{Checked, check};
 use crate::workflow::desk::Desk;
@@ -66,6 +67,9 @@ pub struct Story {
     pub checked: Option<Checked>,
     /// The latest check on record; `None` where there is none.
     pub recorded: Option<RecordedCheck>,
+    /// Why the record could not be read; `None` where it was, and where there is none yet. Then nothing that is on record is
+    /// in here, and whether anybody asked or decided is not known.
+    pub unread: Option<RecordFault>,
     /// The group, where more than one effect happened.
     pub duplicate: Option<Duplicate>,
     /// How far the logs were read.
@@ -103,7 +107,7 @@ pub async fn story(
         let siblings = siblings(desk, own, &first.found, &mut notes).await;
         members.extend(siblings);
     }
-    let history = history(desk, source, key, &members, &mut notes).await;
+    let (history, unread) = history(desk, source, key, &members, &mut notes).await;
     let checked = match members.first() {
         Some(first) if asks_anew => Some(check(desk, &first.found).await),
         _ => None,
@@ -112,10 +116,20 @@ pub async fn story(
     let (receipts, marks) = futures_util::join!(desk.logs.receipts(&wanted), desk.logs.marks());
     let nothing_is_known = members.is_empty() && history.is_empty() && receipts.happenings.is_empty();
     if nothing_is_known {
-        return Ok(None);
+        // Whether the record knows it is not known either: that is no "nothing".
+        return unread.map_or(Ok(None), |fault| Err(OrderFault::Unread(fault)));
     }
-    let parts =
-        Gathered { source, key, members, history, checked, receipts: &receipts, marks: &marks, notes };
+    let parts = Gathered {
+        source,
+        key,
+        members,
+        history,
+        unread,
+        checked,
+        receipts: &receipts,
+        marks: &marks,
+        notes,
+    };
     Ok(Some(assemble(desk, parts)))
 }
 
@@ -203,15 +217,19 @@ async fn sharing(
     Ok((keys, false))
 }
 
-/// The entries of all the items, those of the one that was asked for first and the newest first.
+/// The entries of all the items, those of the one that was asked for first and the newest first; and why they, or some of
+/// them, could not be read.
 async fn history(
     desk: &Desk,
     source: &str,
     key: &str,
     members: &[Member],
     notes: &mut Vec<String>,
-) -> Vec<Entry> {
-    let Ok(record) = &desk.record else { return Vec::new() };
+) -> (Vec<Entry>, Option<RecordFault>) {
+    let record = match &desk.record {
+        Ok(record) => record,
+        Err(fault) => return (Vec::new(), Some(fault.clone()).filter(|fault| !fault.is_absent)),
+    };
     let asked = (
         source.to_owned(),
         members.first().map_or(key, |first| first.found.finding.item.key.as_str()).to_owned(),
@@ -220,7 +238,7 @@ async fn history(
         let item = &member.found.finding.item;
         (item.source.to_string(), item.key.as_str().to_owned())
     });
-    let (mut entries, mut told) = (Vec::new(), BTreeSet::new());
+    let (mut entries, mut told, mut unread) = (Vec::new(), BTreeSet::new(), None);
     for (source, key) in std::iter::once(asked).chain(others) {
         match record.of_item(&desk.subject(&source, &key), HISTORY_ENTRIES_MAX).await {
             Ok(of_item) => {
@@ -232,10 +250,11 @@ async fn history(
                 // Two sources of one table have one history.
                 entries.extend(of_item.into_iter().filter(|entry| told.insert(entry.seq)));
             }
-            Err(fault) => notes.push(format!("The audit could not be read: {}", fault.what)),
+            Err(fault) if fault.is_absent => {}
+            Err(fault) => unread = unread.or(Some(fault)),
         }
     }
-    entries
+    (entries, unread)
 }
 
 /// Which lines are of these items.
@@ -259,6 +278,7 @@ struct Gathered<'a> {
     key: &'a str,
     members: Vec<Member>,
     history: Vec<Entry>,
+    unread: Option<RecordFault>,
     checked: Option<Checked>,
     receipts: &'a LogsRead,
     marks: &'a LogsRead,
@@ -267,10 +287,11 @@ struct Gathered<'a> {
 
 /// Puts what was gathered in order. Pure.
 fn assemble(desk: &Desk, gathered: Gathered<'_>) -> Story {
-    let Gathered { source, key, members, history, checked, receipts, marks, mut notes } = gathered;
-    let recorded = latest_check(&history);
+    let Gathered { source, key, members, history, unread, checked, receipts, marks, mut notes } = gathered;
+    // Of several items whose entries were not all read, the latest check may be the one that was not.
+    let recorded = latest_check(&history).filter(|_| unread.is_none());
     let (operation, limits) = told_by_policy(desk, &members);
-    let (effects, known) = effects_of(checked.as_ref(), recorded.as_ref());
+    let (effects, known) = effects_of(checked.as_ref(), recorded.as_ref(), unread.as_ref());
     let mut happenings: Vec<Happening> = Vec::new();
     let mut gaps = Gaps::default();
     for Member { found, row, .. } in &members {
@@ -327,6 +348,7 @@ fn assemble(desk: &Desk, gathered: Gathered<'_>) -> Story {
         answers,
         checked,
         recorded,
+        unread,
         duplicate,
         logs: receipts.coverage.clone(),
         marks: marks.coverage.clone(),
@@ -390,7 +412,11 @@ fn with_told_timeouts(mut limits: Limits, runs: &[Run]) -> Limits {
 }
 
 /// The effects and what is known of them: what was asked for just now, else what is on record.
-fn effects_of(checked: Option<&Checked>, recorded: Option<&RecordedCheck>) -> (Vec<Effect>, EffectsKnown) {
+fn effects_of(
+    checked: Option<&Checked>,
+    recorded: Option<&RecordedCheck>,
+    unread: Option<&RecordFault>,
+) -> (Vec<Effect>, EffectsKnown) {
     match (checked, recorded) {
         (Some(checked), _) => match &checked.judgement.fault {
             Some(fault) => (checked.judgement.effects.clone(), EffectsKnown::Fault(fault.to_string())),
@@ -403,7 +429,10 @@ fn effects_of(checked: Option<&Checked>, recorded: Option<&RecordedCheck>) -> (V
             };
             (effects.clone(), known)
         }
-        (None, Some(RecordedCheck { effects: None, .. }) | None) => (Vec::new(), EffectsKnown::NotAsked),
+        (None, Some(RecordedCheck { effects: None, .. }) | None) => {
+            let unread = unread.map(|fault| EffectsKnown::RecordUnread(fault.what.clone()));
+            (Vec::new(), unread.unwrap_or(EffectsKnown::NotAsked))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The findings of one operation are asked about one by one, several at once, or read from its list: as planned. While some
 //! answers are being put on record the asking goes on.
 
+use crate::domain::item::Item;
 use crate::domain::plan::{Plan, Wish, covers, needs, plan};
 use crate::domain::policy::CheckName;
 use crate::ports::provider::Provider;
@@ -13,7 +14,7 @@ use crate::workflow::list::list;
 use crate::workflow::scan::Found;
 use futures_util::stream::{BoxStream, SelectAll};
 use futures_util::{FutureExt, Stream, StreamExt, stream};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
@@ -69,13 +70,67 @@ pub fn plan_all(desk: &Desk, found: impl IntoIterator<Item = Arc<Found>>, wish: 
     by_operation.into_iter().map(planned).collect()
 }
 
-/// Answers that were put on record together.
+/// Answers that were put on record together, or that the record did not take.
 #[derive(Debug)]
 pub struct Recorded {
     /// The findings with their checks.
     pub answered: Vec<Answered>,
     /// Whether they are on record.
-    pub outcome: Result<(), RecordFault>,
+    pub are_on_record: bool,
+    /// Why they are not on record; or, where they are, why they are not among the receipts.
+    pub fault: Option<RecordFault>,
+}
+
+/// Which of many answers the record did not take, and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unrecorded {
+    /// The items, by source and key.
+    items: BTreeSet<(Arc<str>, Arc<str>)>,
+    /// The first fault of the record, or of the receipts; `None` where everything is where it belongs.
+    pub fault: Option<RecordFault>,
+}
+
+impl Unrecorded {
+    /// Items whose checks the record did not take, and why.
+    pub fn of<'a>(items: impl IntoIterator<Item = &'a Item>, fault: RecordFault) -> Self {
+        let items = items.into_iter().map(|item| (Arc::clone(&item.source), item.key.shared())).collect();
+        Self { items, fault: Some(fault) }
+    }
+
+    /// Whether the check of an item is on record.
+    pub fn is_on_record(&self, item: &Item) -> bool {
+        self.items.is_empty() || !self.items.contains(&(Arc::clone(&item.source), item.key.shared()))
+    }
+
+    /// How many it did not take.
+    pub fn count(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether it did not take all of them.
+    pub fn are_any(&self) -> bool {
+        !self.items.is_empty()
+    }
+
+    fn add(&mut self, batch: Recorded) {
+        // That something is not on record outweighs that it is not among the receipts.
+        let outweighs = !batch.are_on_record && !self.are_any();
+        self.fault = if outweighs { batch.fault } else { self.fault.take().or(batch.fault) };
+        if !batch.are_on_record {
+            let items = batch.answered.iter().map(|(found, _)| &found.finding.item);
+            self.items.extend(items.map(|item| (Arc::clone(&item.source), item.key.shared())));
+        }
+    }
+}
+
+/// Puts answers on record, and gives those that it did not take.
+pub async fn record_all(desk: &Desk, answered: Vec<Answered>) -> Unrecorded {
+    let mut unrecorded = Unrecorded::default();
+    let mut batches = recorded(desk, stream::iter(answered));
+    while let Some(batch) = batches.next().await {
+        unrecorded.add(batch);
+    }
+    unrecorded
 }
 
 /// Asks about findings in the cheapest way, and gives what is on record.
@@ -113,16 +168,6 @@ pub fn recorded<'a>(
         Some((batch, (answers, waiting)))
     })
     .boxed()
-}
-
-/// Puts answers on record that are all there already; tells the first fault.
-pub async fn record_all(desk: &Desk, answered: Vec<Answered>) -> Option<RecordFault> {
-    let mut batches = recorded(desk, stream::iter(answered));
-    let mut first_fault = None;
-    while let Some(batch) = batches.next().await {
-        first_fault = first_fault.or(batch.outcome.err());
-    }
-    first_fault
 }
 
 /// Findings with their checks, one by one as they are answered. One slow provider does not hold up another.
@@ -197,8 +242,11 @@ async fn by_list(
 async fn record(desk: &Desk, answered: Vec<Answered>) -> Recorded {
     let pairs: Vec<(&Found, &Checked)> =
         answered.iter().map(|(found, checked)| (&**found, &**checked)).collect();
-    let outcome = record_checks(desk, &pairs).await.map(drop);
-    Recorded { answered, outcome }
+    let (are_on_record, fault) = match record_checks(desk, &pairs).await {
+        Ok(receipts_fault) => (true, receipts_fault),
+        Err(fault) => (false, Some(fault)),
+    };
+    Recorded { answered, are_on_record, fault }
 }
 
 #[cfg(test)]

@@ -72,8 +72,8 @@ pub async fn look(desk: &Desk, watched: &Watched) -> Looked {
     };
     if watched.checks {
         let mut batches = sweep(desk, found.into_iter().map(Arc::new));
-        while let Some(Recorded { answered, outcome }) = batches.next().await {
-            record_fault = outcome.err().or(record_fault);
+        while let Some(Recorded { answered, fault, .. }) = batches.next().await {
+            record_fault = fault.or(record_fault);
             for (found, checked) in &answered {
                 keep(found, Some(checked));
                 if let Some(fault) = &checked.judgement.fault

@@ -40,7 +40,7 @@ const FINDING: [(&str, &str); 14] = [
     ("risk", "text"),
     ("notes", "list"),
 ];
-const CHECK: [(&str, &str); 8] = [
+const CHECK: [(&str, &str); 9] = [
     ("verdict", "text"),
     ("effects", "number"),
     ("effect_ids", "list"),
@@ -49,6 +49,7 @@ const CHECK: [(&str, &str); 8] = [
     ("reasons", "list"),
     ("evidence", "text"),
     ("checked_at", "text"),
+    ("on_record", "boolean"),
 ];
 
 fn named(fields: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {

@@ -1,5 +1,7 @@
 //! A recorded incident, told by `show` and `duplicates`: what was done to each item is known, and the answers agree with it.
 
+mod unread;
+
 use crate::world::World;
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -11,7 +11,12 @@ const TOLD_CHARS_MAX: usize = 200;
 /// A fault about the audit's file.
 pub(super) fn of(path: &Path, what: &str, do_next: &str) -> RecordFault {
     let shown = clean(&path.display().to_string());
-    RecordFault { what: format!("audit {shown}: {what}"), do_next: do_next.to_owned() }
+    RecordFault { is_absent: false, what: format!("audit {shown}: {what}"), do_next: do_next.to_owned() }
+}
+
+/// There is no audit yet.
+pub(super) fn absent(path: &Path, what: &str, do_next: &str) -> RecordFault {
+    RecordFault { is_absent: true, ..of(path, what, do_next) }
 }
 
 /// A fault of the program itself.

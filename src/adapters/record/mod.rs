@@ -222,6 +222,10 @@ impl Record for SqliteRecord {
         self.run(move |path, connection| read::of_item(path, connection, &subject, entries_max)).await
     }
 
+    async fn escalated(&self, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.run(move |path, connection| read::escalated(path, connection, entries_max)).await
+    }
+
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         self.run(move |path, connection| read::waiting(path, connection, after, entries_max)).await
     }

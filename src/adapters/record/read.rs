@@ -103,6 +103,27 @@ pub(super) fn asked_for_intended() -> String {
     )
 }
 
+/// The outcomes of decisions that were carried out and tell of an escalation. The text decides here only what is not looked
+/// at: whether it is one is read from the entry itself.
+pub(super) fn escalated(
+    path: &Path,
+    connection: &mut Connection,
+    entries_max: usize,
+) -> Result<Vec<Entry>, RecordFault> {
+    entries(path, connection, &asked_for_escalated(), [limit(entries_max)])
+}
+
+pub(super) fn asked_for_escalated() -> String {
+    let columns: Vec<String> = COLUMNS.split(", ").map(|column| format!("outcome.{column}")).collect();
+    format!(
+        "SELECT {} FROM entries AS intent JOIN entries AS outcome
+           ON outcome.decision <> '' AND outcome.decision = intent.decision AND outcome.event = 'applied'
+         WHERE intent.event = 'intended' AND outcome.body LIKE '%\"choice\":\"escalate\"%'
+         ORDER BY intent.seq DESC LIMIT ?1",
+        columns.join(", ")
+    )
+}
+
 /// What makes an entry a proposal that waits.
 pub(super) const WAITS: &str = "event = 'proposed' AND NOT EXISTS (
     SELECT 1 FROM entries AS closing
@@ -212,6 +233,9 @@ mod tests {
             "{}",
             plan_of(&asked_for_intended())
         );
+        let escalated = "SCAN intent USING INDEX entries_intended; \
+             SEARCH outcome USING INDEX entries_of_decision (decision=? AND event=?)";
+        assert_eq!(plan_of(&asked_for_escalated()), escalated);
         assert_eq!(plan_of(&asked_for_item()), "SEARCH entries USING INDEX entries_of_key (key=?)");
     }
 }

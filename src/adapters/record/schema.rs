@@ -181,7 +181,7 @@ pub(super) fn refuse_foreign(path: &Path, state: FileState) -> Result<(), Record
 pub(super) fn refuse_missing(path: &Path) -> Result<(), RecordFault> {
     refuse_folder(path)?;
     if !path.exists() {
-        return Err(fault::of(
+        return Err(fault::absent(
             path,
             "does not exist",
             "Check the path; the file is made when something is decided or checked for the first time.",

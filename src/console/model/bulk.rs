@@ -63,13 +63,20 @@ impl BulkDialog {
         rows: impl Iterator<Item = &'a Row>,
         (hidden, passing, total): (usize, usize, usize),
         filter: &str,
+        is_escalated: impl Fn(&Row) -> bool,
     ) -> Self {
         let mut targets = Vec::new();
         let (mut groups, mut left_out) = (BTreeMap::new(), BTreeMap::new());
         let mut cautions = BTreeMap::new();
         let mut proposed = 0;
         for row in rows {
-            match admits(choice, row) {
+            let admitted = match choice {
+                Choice::Escalate if is_escalated(row) => {
+                    Err("escalated already, exactly as it is".to_owned())
+                }
+                Choice::Escalate | Choice::MarkDone | Choice::Retry => admits(choice, row),
+            };
+            match admitted {
                 Ok(permission) => {
                     *groups.entry(group_of(row)).or_insert(0) += 1;
                     proposed += usize::from(permission.second_person.is_some());
@@ -146,6 +153,10 @@ fn admits(choice: Choice, row: &Row) -> Result<Permission, String> {
         // An escalation repeats nothing: it may be the answer to any verdict, and to none.
         (Choice::Escalate, _) => Ok(Permission::default()),
         (Choice::MarkDone | Choice::Retry, None) => Err("not checked yet".to_owned()),
+        // Nobody would find later what it was decided on.
+        (Choice::MarkDone | Choice::Retry, Some(_)) if row.is_unrecorded => {
+            Err("verdict not on record: check it again".to_owned())
+        }
         (Choice::MarkDone | Choice::Retry, Some(checked)) => {
             if advice.and_then(words::choice_of) != Some(choice) {
                 return Err(group_of(row));

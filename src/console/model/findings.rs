@@ -242,7 +242,8 @@ impl Findings {
             if let Some(id) = known.or_else(|| self.place_of(&identity)) {
                 self.change_at(id, |row| {
                     if !is_same {
-                        (row.checked, row.decided) = (None, None);
+                        row.learn(None, true);
+                        row.decided = None;
                     }
                     row.seen_in = run;
                     replaced.push(std::mem::replace(&mut row.found, found));

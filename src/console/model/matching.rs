@@ -8,7 +8,7 @@ use crate::domain::money::Money;
 use crate::workflow::reconcile::words::{Step, not_listed};
 use crate::workflow::reconcile::{Reconciled, Scope, Unaccounted};
 use crate::workflow::story::{Doubles, Member, Story};
-use crate::workflow::sweep::Answered;
+use crate::workflow::sweep::{Answered, Unrecorded};
 use chrono::TimeDelta;
 use std::sync::Arc;
 
@@ -123,6 +123,17 @@ impl Row {
         }
     }
 
+    /// Whether every check that it rests on is on record, as far as it rests on any.
+    pub fn is_on_record(&self, unrecorded: &Unrecorded) -> bool {
+        match self {
+            Self::Item((found, _)) => unrecorded.is_on_record(&found.finding.item),
+            Self::Group(story) => {
+                story.members.iter().all(|member| unrecorded.is_on_record(&member.found.finding.item))
+            }
+            Self::Heading(..) | Self::NotRead { .. } | Self::Effect(_) => true,
+        }
+    }
+
     /// The group, if it is one.
     pub fn duplicate(&self) -> Option<(&Arc<Story>, &Duplicate)> {
         match self {
@@ -163,6 +174,8 @@ pub struct Matched {
     pub is_nothing_read: bool,
     /// What was charged beyond first effects, and how many of those tell no amount; `None` where nobody asked for that.
     pub beyond_first: Option<(Vec<Money>, usize)>,
+    /// What of it the record did not take.
+    pub unrecorded: Unrecorded,
 }
 
 impl Matched {
@@ -187,7 +200,8 @@ impl Matched {
             rows.push(Row::Heading(Heading::Unaccounted, unaccounted.len()));
         }
         rows.extend(unaccounted.into_iter().map(|effect| Row::Effect(Box::new(effect))));
-        Self { rows, summary, odd, not_read, is_nothing_read, beyond_first: None }
+        let unrecorded = Unrecorded::default();
+        Self { rows, summary, odd, not_read, is_nothing_read, beyond_first: None, unrecorded }
     }
 
     /// What happened more than once, the earliest second effect first.
@@ -203,7 +217,8 @@ impl Matched {
             rows.push(Row::Heading(Heading::Twice, odd));
         }
         rows.extend(groups);
-        Self { rows, summary, odd, not_read, is_nothing_read, beyond_first: Some(beyond_first) }
+        let unrecorded = Unrecorded::default();
+        Self { rows, summary, odd, not_read, is_nothing_read, beyond_first: Some(beyond_first), unrecorded }
     }
 }
 

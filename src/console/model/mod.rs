@@ -32,7 +32,10 @@ use crate::console::Setup;
 use crate::console::keymap::{Action, Place};
 use crate::console::task::Task;
 use crate::console::theme::Theme;
+use crate::domain::escalated::Escalated;
+use crate::domain::item::Item;
 use crate::domain::policy::Policy;
+use crate::ports::record::RecordFault;
 use crate::workflow::recover::Recovered;
 use approval::ApprovalDialog;
 use audit::AuditView;
@@ -48,7 +51,7 @@ use palette::Palette;
 use proposals::ProposalsView;
 use ratatui::layout::Size;
 use settling::Settling;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use story::TimelineView;
 use trail::{Jump, Outlook, Trail};
 use triage::Triage;
@@ -161,6 +164,8 @@ pub struct Checks {
     pub done: usize,
     /// How many of them came to nothing that counts.
     pub unknown: usize,
+    /// How many of them the record did not take.
+    pub unrecorded: usize,
     /// Whether they were told to stop.
     pub cancelled: bool,
     /// Asked for meanwhile: these come next.
@@ -199,8 +204,12 @@ pub struct Model {
     pub(in crate::console) looked: Looked,
     pub(in crate::console) unmask: Unmask,
     pub(in crate::console) settling: Option<Settling>,
-    /// What was escalated from here, also where its row is no finding.
-    pub(in crate::console) escalated: HashSet<Identity>,
+    /// What was escalated, whoever did it, also where its row is no finding.
+    pub(in crate::console) escalations: HashMap<Identity, Escalated>,
+    /// Why what others decided could not be read the last time; `None` where it was.
+    pub(in crate::console) unread_record: Option<RecordFault>,
+    /// Why the record did not take the latest entry that it was given; `None` once it takes entries again.
+    pub(in crate::console) record_fault: Option<RecordFault>,
     pub(in crate::console) audit: AuditView,
     pub(in crate::console) proposals: ProposalsView,
     pub(in crate::console) timeline: TimelineView,
@@ -245,7 +254,9 @@ impl Model {
             looked: Looked::default(),
             unmask: Unmask::Hidden,
             settling: None,
-            escalated: HashSet::new(),
+            escalations: HashMap::new(),
+            unread_record: None,
+            record_fault: None,
             audit: AuditView::default(),
             proposals: ProposalsView::default(),
             timeline: TimelineView::default(),
@@ -335,6 +346,17 @@ impl Model {
         let max = self.setup.evidence_age_max.get(&row.found.finding.item.kind).copied();
         let max = max.unwrap_or(Policy::EVIDENCE_AGE_MAX);
         row.checked.as_ref().is_some_and(|checked| self.now - checked.at > max)
+    }
+
+    /// The escalation of an item, whoever made it, and whether its row is still as that left it.
+    pub(in crate::console) fn escalation_of(&self, item: &Item) -> Option<(&Escalated, bool)> {
+        let escalated = self.escalations.get(&Identity::of(item))?;
+        Some((escalated, escalated.is_of_row(item, &self.all_masks())))
+    }
+
+    /// Whether an item was escalated exactly as it is.
+    pub(in crate::console) fn is_escalated(&self, item: &Item) -> bool {
+        self.escalation_of(item).is_some_and(|(_, is_same)| is_same)
     }
 
     /// Whether a finding is from an earlier reading, because its source could not be read the last time.

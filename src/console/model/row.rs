@@ -33,6 +33,8 @@ pub struct Row {
     pub found: Arc<Found>,
     /// Its latest check; `None` before the first, and once its row changed.
     pub checked: Option<Arc<Checked>>,
+    /// Whether the record did not take that check: it was told, and nobody will find it later.
+    pub is_unrecorded: bool,
     /// The number of the checks it waits for; `None` when it waits for none.
     pub asked: Option<u64>,
     /// Whether it is selected.
@@ -47,7 +49,22 @@ pub struct Row {
 
 impl Row {
     pub(super) fn new(found: Arc<Found>, run: u64) -> Self {
-        Self { found, checked: None, asked: None, selected: false, decided: None, seen_in: run, came_in: run }
+        Self {
+            found,
+            checked: None,
+            is_unrecorded: false,
+            asked: None,
+            selected: false,
+            decided: None,
+            seen_in: run,
+            came_in: run,
+        }
+    }
+
+    /// Takes in a check, and whether it is on record.
+    pub fn learn(&mut self, checked: Option<Arc<Checked>>, on_record: bool) {
+        self.is_unrecorded = checked.is_some() && !on_record;
+        self.checked = checked;
     }
 
     /// Whether a finding that was read anew is of an unchanged row.

@@ -12,6 +12,8 @@ pub struct TimelineView {
     pub of: Option<Identity>,
     /// What is known of it; nothing where no row, no log and no record knows the key.
     pub story: Loading<Option<Arc<Story>>>,
+    /// Whether the record did not take the check that was made for it.
+    pub is_unrecorded: bool,
     /// Whether its provider is being asked.
     pub asks_anew: bool,
     /// How far the timeline is scrolled.

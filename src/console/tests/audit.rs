@@ -41,6 +41,7 @@ fn an_audit_that_cannot_be_read_says_what_to_do() {
     let tasks = console.press("A");
     let [Task::ReadAudit { run, .. }] = tasks[..] else { panic!() };
     let fault = RecordFault {
+        is_absent: false,
         what: "the audit is locked".to_owned(),
         do_next: "Close the other console.".to_owned(),
     };

@@ -138,7 +138,8 @@ fn an_outcome_that_is_not_on_record_is_told_loudly() {
     console.enter("seen");
     let tasks = console.press("Tab y");
     let [Task::Decide { run, orders }] = &tasks[..] else { panic!() };
-    let fault = RecordFault { what: "disk full".to_owned(), do_next: "Make room.".to_owned() };
+    let fault =
+        RecordFault { is_absent: false, what: "disk full".to_owned(), do_next: "Make room.".to_owned() };
     let result = crate::workflow::Decided {
         record_fault: Some(fault),
         entry: None,

@@ -99,7 +99,12 @@ impl Console {
         let [Task::Check { run, found }] = tasks else { panic!("no check in {tasks:?}") };
         for (number, found) in found.iter().enumerate() {
             let checked = Arc::new(sample::checked(found, verdict(number)));
-            self.send(Message::Check(CheckMessage::Done { run: *run, found: Arc::clone(found), checked }));
+            self.send(Message::Check(CheckMessage::Done {
+                run: *run,
+                found: Arc::clone(found),
+                checked,
+                on_record: true,
+            }));
         }
         self.send(Message::Check(CheckMessage::Ended { run: *run, record_fault: None }));
     }
@@ -153,8 +158,11 @@ impl Console {
             size_bytes: payload.len() as u64,
             is_closed: false,
         };
-        let details =
-            crate::console::message::Details { now: Some(now), payload: Some(payload), history: entries(2) };
+        let details = crate::console::message::Details {
+            now: Some(now),
+            payload: Some(payload),
+            history: Ok(entries(2)),
+        };
         self.send(Message::Item(ItemMessage::Opened { run, details: Box::new(details) }));
     }
 

@@ -12,6 +12,7 @@ use crate::ports::record::RecordFault;
 use crate::workflow::reconcile::Scope;
 use crate::workflow::reconcile::words::Step;
 use crate::workflow::story::Doubles;
+use crate::workflow::sweep::Unrecorded;
 use chrono::TimeDelta;
 use rstest::rstest;
 use std::sync::Arc;
@@ -114,7 +115,7 @@ fn the_four_groups_and_what_was_not_read_are_told_in_the_words_of_the_command() 
         sources_read: 1,
         ..Default::default()
     };
-    console.tell_matching(Matching::Reconcile, run, MatchTold::Both(Arc::new(none), None));
+    console.tell_matching(Matching::Reconcile, run, MatchTold::Both(Arc::new(none), Unrecorded::default()));
     assert!(console.screen().contains("lost: 0, in what could be read"), "{}", console.screen());
     assert!(!console.screen().contains("NOT READ"));
 }
@@ -201,7 +202,8 @@ fn an_item_that_says_done_is_escalated_like_any_other_and_the_words_can_be_copie
     let mut found = doubles();
     let member = &mut found.stories[0].members[0];
     (member.is_finding, member.found.finding.item.status) = (false, "done".into());
-    console.tell_matching(which, run, MatchTold::Doubles(Arc::new(found), None));
+    member.found.finding.item.fields = vec![("status".into(), crate::domain::cell::Cell::text("done"))];
+    console.tell_matching(which, run, MatchTold::Doubles(Arc::new(found), Unrecorded::default()));
     let tasks = console.press("e");
     console.answer_prepare(&tasks, |_| {});
     let tasks = console.press("Tab y");
@@ -239,7 +241,7 @@ fn nothing_twice_says_how_much_was_looked_at() {
     let (which, run, _) = only_match(&console.press("D"));
     let mut none = Doubles { stories: Vec::new(), ..doubles() };
     none.reconciled.not_listed.clear();
-    console.tell_matching(which, run, MatchTold::Doubles(Arc::new(none), None));
+    console.tell_matching(which, run, MatchTold::Doubles(Arc::new(none), Unrecorded::default()));
     let told = "12 items and 9 effects of the last 7 d were matched, 2 findings asked about one by one: \
                 nothing happened twice in what could be read.";
     assert!(flat(&console).contains(told), "{}", console.screen());
@@ -252,8 +254,10 @@ fn where_nothing_could_be_read_nothing_comforts() {
     let not_listed = reconciled().not_listed;
     let unread = Reconciled { sources_read: 1, items_matched: 4, not_listed, ..Default::default() };
     let doubles = Doubles { reconciled: unread.clone(), ..Default::default() };
-    let told =
-        [("D", MatchTold::Doubles(Arc::new(doubles), None)), ("M", MatchTold::Both(Arc::new(unread), None))];
+    let told = [
+        ("D", MatchTold::Doubles(Arc::new(doubles), Unrecorded::default())),
+        ("M", MatchTold::Both(Arc::new(unread), Unrecorded::default())),
+    ];
     for (key, answer) in told {
         let mut console = Console::with(100, 24, 12);
         let (which, run, _) = only_match(&console.press(key));
@@ -267,13 +271,34 @@ fn where_nothing_could_be_read_nothing_comforts() {
     }
 }
 
+/// Not one line that goes with the next key: a mark on each, the reason in full, until the record takes entries again.
 #[test]
-fn checks_that_are_not_on_record_are_told() {
-    let mut console = Console::with(80, 24, 12);
-    let (which, run, _) = only_match(&console.press("M"));
-    let fault = RecordFault { what: "disk full".to_owned(), do_next: "Make room.".to_owned() };
-    console.answer_matching(which, run, Some(fault));
-    assert!(console.screen().contains("The checks are not on record: disk full Make room."));
+fn checks_that_are_not_on_record_are_told_until_the_record_takes_entries_again() {
+    for which in Matching::ALL {
+        let mut console = Console::with(80, 24, 12);
+        let tasks = console.press(if which == Matching::Duplicates { "D" } else { "M" });
+        let (_, run, _) = only_match(&tasks);
+        let what = "audit a.db: the disk is full, nothing was written".to_owned();
+        let fault = RecordFault { is_absent: false, what, do_next: "Make room.".to_owned() };
+        console.answer_matching(which, run, Some(fault));
+        assert!(console.screen().contains("are NOT ON RECORD: audit a.db:"), "{}", console.screen());
+        console.press("j k");
+        let screen = console.screen();
+        assert!(screen.contains("RECORD NOT WRITTEN"), "{screen}");
+        assert!(screen.contains("! Not on record: audit a.db: the disk is full"), "{screen}");
+        assert!(screen.lines().any(|line| line.starts_with("u ")), "{screen}");
+        console.press("Tab");
+        assert!(
+            flat(&console).contains("u NOT ON RECORD: nobody will find this verdict later"),
+            "{}",
+            console.screen()
+        );
+        let [Task::Match { run, .. }] = console.press("R")[..] else { panic!() };
+        console.answer_matching(which, run, None);
+        let screen = console.screen();
+        assert!(!screen.contains("RECORD NOT WRITTEN") && !screen.contains("ot on record"), "{screen}");
+        assert!(!screen.lines().any(|line| line.starts_with("u ")), "{screen}");
+    }
 }
 
 #[test]
@@ -284,7 +309,7 @@ fn the_cursor_stays_on_its_line_when_it_is_matched_again() {
     let (which, run, _) = only_match(&console.press("R"));
     let mut again = reconciled();
     again.items.remove(0);
-    console.tell_matching(which, run, MatchTold::Both(Arc::new(again), None));
+    console.tell_matching(which, run, MatchTold::Both(Arc::new(again), Unrecorded::default()));
     let view = &console.model.reconcile;
     assert_eq!(view.cursor, view.rows().len() - 1);
 }

@@ -41,7 +41,8 @@ fn hidden_fields_are_shown_only_once_the_look_is_on_record() {
     console.press("u");
     assert!(!console.screen().contains("hunter2"));
     console.press("u");
-    let fault = RecordFault { what: "disk full".to_owned(), do_next: "Make room.".to_owned() };
+    let fault =
+        RecordFault { is_absent: false, what: "disk full".to_owned(), do_next: "Make room.".to_owned() };
     console.send(Message::Item(unmasked(Some(fault))));
     assert!(!console.screen().contains("hunter2"));
     assert!(console.screen().contains("stay hidden"));
@@ -66,7 +67,7 @@ fn a_cut_document_with_fields_to_hide_is_not_shown_in_part() {
     let [Task::Open { run, .. }] = tasks[..] else { panic!() };
     let payload =
         Payload { bytes: br#"{"pet": "rex", "more"#.to_vec(), size_bytes: 5_000_000, is_closed: false };
-    let details = Details { now: None, payload: Some(payload), history: Vec::new() };
+    let details = Details { now: None, payload: Some(payload), history: Ok(Vec::new()) };
     console.send(Message::Item(ItemMessage::Opened { run, details: Box::new(details) }));
     assert!(!console.screen().contains("rex"));
     assert!(console.screen().contains("the beginning of 4.7 MB"));
@@ -121,7 +122,7 @@ fn a_payload_that_only_its_application_may_open_is_not_shown() {
     let tasks = console.press("Enter");
     let [Task::Open { run, .. }] = tasks[..] else { panic!() };
     let payload = Payload { bytes: Vec::new(), size_bytes: 5_000, is_closed: true };
-    let details = Details { now: None, payload: Some(payload), history: Vec::new() };
+    let details = Details { now: None, payload: Some(payload), history: Ok(Vec::new()) };
     console.send(Message::Item(ItemMessage::Opened { run, details: Box::new(details) }));
     assert!(console.screen().contains("Payload (not read)"));
     assert!(console.screen().contains("4.8 KB, closed: only its own application may open it."));

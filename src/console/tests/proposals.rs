@@ -206,8 +206,11 @@ fn the_cursor_stays_on_its_proposal_and_older_readings_are_dropped() {
     let older = ProposalsMessage::Read { at, waiting: Ok(vec![first.clone(), second]) };
     console.send(Message::Proposals(older));
     assert_eq!(console.model.proposals.waiting().len(), 1);
-    let fault =
-        RecordFault { what: "audit a.db: is damaged".to_owned(), do_next: "Copy it away.".to_owned() };
+    let fault = RecordFault {
+        is_absent: false,
+        what: "audit a.db: is damaged".to_owned(),
+        do_next: "Copy it away.".to_owned(),
+    };
     console.send(Message::Proposals(ProposalsMessage::Read { at: sample::now(), waiting: Err(fault) }));
     assert!(console.screen().contains("audit a.db: is damaged"));
 }

@@ -24,6 +24,7 @@ use crate::ports::record::RecordFault;
 use crate::workflow::Found;
 use crate::workflow::reconcile::{Reconciled, Unaccounted};
 use crate::workflow::story::{Doubles, Member, Story};
+use crate::workflow::sweep::Unrecorded;
 use chrono::{DateTime, TimeDelta, Utc};
 use std::sync::{Arc, LazyLock};
 
@@ -137,6 +138,7 @@ pub fn story(found: &Found, verdict: Verdict) -> Story {
         answers,
         checked: Some(checked),
         recorded: None,
+        unread: None,
         duplicate,
         logs,
         marks: Coverage::default(),
@@ -222,7 +224,7 @@ impl Console {
 
     pub fn tell_story(&mut self, run: u64, told: Story) {
         let story = Ok(Some(Arc::new(told)));
-        self.send(Message::Story(StoryMessage { run, story, record_fault: None }));
+        self.send(Message::Story(StoryMessage { run, story, unrecorded: Unrecorded::default() }));
     }
 
     /// Opens a matching, answered with what came of it.
@@ -234,9 +236,13 @@ impl Console {
     }
 
     pub fn answer_matching(&mut self, which: Matching, run: u64, fault: Option<RecordFault>) {
+        let (doubles, reconciled) = (doubles(), reconciled());
+        let checks = if which == Matching::Duplicates { doubles.checks() } else { reconciled.items.clone() };
+        let items = checks.iter().map(|(found, _)| &found.finding.item);
+        let unrecorded = fault.map(|fault| Unrecorded::of(items, fault)).unwrap_or_default();
         let told = match which {
-            Matching::Duplicates => MatchTold::Doubles(Arc::new(doubles()), fault),
-            Matching::Reconcile => MatchTold::Both(Arc::new(reconciled()), fault),
+            Matching::Duplicates => MatchTold::Doubles(Arc::new(doubles), unrecorded),
+            Matching::Reconcile => MatchTold::Both(Arc::new(reconciled), unrecorded),
         };
         self.tell_matching(which, run, told);
     }

@@ -87,6 +87,7 @@ fn checks_count_stop_and_drop_late_answers() {
         run: *run,
         found: Arc::clone(&found[number]),
         checked: Arc::new(sample::checked(&found[number], Verdict::Unknown)),
+        on_record: true,
     };
     console.send(Message::Check(answer(0)));
     assert!(console.screen().contains("checks 1/12 (1 unknown)"));
@@ -116,4 +117,93 @@ fn a_clock_gap_of_more_than_two_seconds_is_shown() {
     page.clock_gap = chrono::TimeDelta::minutes(-20);
     console.send(Message::Scan(ScanMessage::Page { run: 2, source: "billing".into(), page }));
     assert!(console.screen().contains("billing (clock 20 min behind)"), "{}", console.screen());
+}
+
+/// A verdict that nobody will find later says so, on its line and in full, until it is asked again and on record.
+#[test]
+fn a_verdict_that_is_not_on_record_keeps_its_mark() {
+    let mut console = Console::with(80, 24, 12);
+    let tasks = console.press("c");
+    let [Task::Check { run, found }] = &tasks[..] else { panic!() };
+    let checked = Arc::new(sample::checked(&found[0], Verdict::Happened));
+    let done = CheckMessage::Done { run: *run, found: Arc::clone(&found[0]), checked, on_record: false };
+    console.send(Message::Check(done));
+    let what = "audit a.db: the disk is full, nothing was written".to_owned();
+    let fault =
+        crate::ports::record::RecordFault { is_absent: false, what, do_next: "Make room.".to_owned() };
+    console.send(Message::Check(CheckMessage::Ended { run: *run, record_fault: Some(fault) }));
+    assert!(console.screen().contains("1 check is NOT ON RECORD: audit a.db: the disk is full"));
+    console.press("G g");
+    let screen = console.screen();
+    assert!(
+        screen.contains("RECORD NOT WRITTEN") && screen.contains("! Not on record: audit a.db"),
+        "{screen}"
+    );
+    assert!(screen.lines().any(|line| line.starts_with("> u+ happened")), "{screen}");
+    assert!(screen.contains("u NOT ON RECORD"), "{screen}");
+    // Nothing is decided on it in bulk before it is asked again.
+    console.press("a d");
+    assert!(console.screen().contains("verdict not on record: check it again"), "{}", console.screen());
+    console.press("Esc a");
+    let tasks = console.press("c");
+    console.answer_checks(&tasks, |_| Verdict::Happened);
+    let screen = console.screen();
+    assert!(!screen.contains("NOT ON RECORD") && !screen.contains("RECORD NOT WRITTEN"), "{screen}");
+    assert!(screen.lines().any(|line| line.starts_with(">  + happened")), "{screen}");
+}
+
+/// A dialog asks the provider too; what it learnt goes on record with the decision, and not when it is left.
+#[test]
+fn what_a_dialog_learnt_and_nobody_decided_is_not_on_record() {
+    let mut console = Console::with(80, 24, 12);
+    let tasks = console.press("d");
+    console.answer_prepare(&tasks, |_| {});
+    console.press("Esc Esc");
+    assert!(console.model.findings.current().unwrap().is_unrecorded);
+    let mut console = Console::with(80, 24, 12);
+    console.open_decision("d", Verdict::Happened);
+    console.press("Esc");
+    assert!(
+        !console.model.findings.current().unwrap().is_unrecorded,
+        "the check of the list was fresh enough"
+    );
+}
+
+/// What another operator escalated is shown as what one escalated here: on the line, in full, in the dialog and in `D`.
+#[test]
+fn what_somebody_else_escalated_is_shown_by_whom_and_when() {
+    use crate::console::model::matching::Matching;
+    use crate::domain::escalated::Escalated;
+    let mut console = Console::with(80, 24, 12);
+    let tasks = console.press("C");
+    console.answer_checks(&tasks, |_| Verdict::Duplicated);
+    let item = sample::found(0).finding.item;
+    let row = crate::domain::item::Row { columns: item.fields.clone() };
+    let escalated = Escalated::made(Some(14), "ben", sample::now(), [&row]);
+    let named = (Arc::clone(&item.source), item.key.shared());
+    console.send(Message::Escalations(Ok(vec![(named, escalated)])));
+    let line = |console: &Console| {
+        let screen = console.screen();
+        screen.lines().find(|line| line.contains("invoice:0:2026-05 ")).map(str::to_owned).unwrap()
+    };
+    assert!(line(&console).contains("escalated"), "{}", console.screen());
+    console.model.findings.go_to(&crate::console::model::findings::Identity::of(&item));
+    console.draw();
+    let told = "escalated by ben at 2026-05-04T03:00:00Z";
+    let flat = |console: &Console| console.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(&console).contains(told), "{}", console.screen());
+    assert!(!console.screen().contains(">e escalate<"), "{}", console.screen());
+    let tasks = console.press("e");
+    console.answer_prepare(&tasks, |_| {});
+    assert!(flat(&console).contains("It was escalated by ben"), "{}", console.screen());
+    console.press("Esc");
+    console.open_matching(Matching::Duplicates);
+    assert!(line(&console).contains("escalated"), "on 80 columns too: {}", console.screen());
+    // What cannot be read stays as it was known, and that it could not be read is told.
+    let what = "audit a.db: stayed locked by another program for 10 s".to_owned();
+    let fault =
+        crate::ports::record::RecordFault { is_absent: false, what, do_next: "Try again.".to_owned() };
+    console.send(Message::Escalations(Err(fault)));
+    assert!(console.screen().contains("RECORD NOT READ"), "{}", console.screen());
+    assert!(line(&console).contains("escalated"), "{}", console.screen());
 }

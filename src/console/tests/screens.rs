@@ -28,8 +28,12 @@ pub const SCENES: [Scene; 42] = [
         let [crate::console::Task::Check { run, found }] = &tasks[..] else { panic!() };
         for found in found.iter().take(3) {
             let checked = std::sync::Arc::new(sample::checked(found, Verdict::Unknown));
-            let message =
-                crate::console::message::CheckMessage::Done { run: *run, found: found.clone(), checked };
+            let message = crate::console::message::CheckMessage::Done {
+                run: *run,
+                found: found.clone(),
+                checked,
+                on_record: true,
+            };
             console.send(Message::Check(message));
         }
     }),

@@ -9,6 +9,7 @@ use crate::console::{Setup, Task, sample};
 use crate::domain::verdict::Verdict;
 use crate::ports::record::RecordFault;
 use crate::workflow::settle::OrderFault;
+use crate::workflow::sweep::Unrecorded;
 
 fn flat(console: &Console) -> String {
     console.screen().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -133,14 +134,47 @@ fn late_answers_are_dropped_and_faults_are_told() {
     console.tell_story(old, story(&found, Verdict::Happened));
     assert!(console.screen().contains("Reading row, logs, marks and audit, 0 s..."), "{}", console.screen());
     let failed = Err(OrderFault::NoSuchSource("billing".to_owned()));
-    console.send(Message::Story(StoryMessage { run, story: failed, record_fault: None }));
+    console.send(Message::Story(StoryMessage { run, story: failed, unrecorded: Unrecorded::default() }));
     assert!(console.screen().contains("there is no source `billing`"), "{}", console.screen());
     let [Task::TellStory { run, .. }] = console.press("R")[..] else { panic!() };
-    let fault = RecordFault { what: "disk full".to_owned(), do_next: "Make room.".to_owned() };
-    console.send(Message::Story(StoryMessage { run, story: Ok(None), record_fault: Some(fault) }));
+    console.send(Message::Story(StoryMessage { run, story: Ok(None), unrecorded: Unrecorded::default() }));
     let screen = console.screen();
     assert!(screen.contains("No source, no log and no record has such an item any more."), "{screen}");
-    assert!(screen.contains("The check is not on record: disk full Make room."), "{screen}");
+    let [Task::TellStory { run, .. }] = console.press("c")[..] else { panic!() };
+    let fault =
+        RecordFault { is_absent: false, what: "disk full".to_owned(), do_next: "Make room.".to_owned() };
+    let told = story(&found, Verdict::Happened);
+    let unrecorded = Unrecorded::of([&told.members[0].found.finding.item], fault);
+    console.send(Message::Story(StoryMessage {
+        run,
+        story: Ok(Some(std::sync::Arc::new(told))),
+        unrecorded,
+    }));
+    let screen = console.screen();
+    assert!(screen.contains("1 check is NOT ON RECORD: disk full Make room."), "{screen}");
+    assert!(screen.contains("u NOT ON RECORD: nobody will find this verdict later."), "{screen}");
+    console.press("Esc");
+    let row =
+        console.model.findings.find(&crate::console::model::findings::Identity::of(&found.finding.item));
+    assert!(row.unwrap().is_unrecorded);
+}
+
+/// "Nobody asked" is said only where the record was read.
+#[test]
+fn a_record_that_cannot_be_read_is_told_and_leans_on_nothing() {
+    let mut console = Console::with(80, 24, 12);
+    console.open_timeline(|told| {
+        let what = "audit a.db: stayed locked by another program for 10 s".to_owned();
+        told.unread = Some(RecordFault { is_absent: false, what, do_next: "Try again.".to_owned() });
+        (told.checked, told.recorded) = (None, None);
+    });
+    let screen = console.screen();
+    assert!(
+        screen.contains("record     COULD NOT BE READ: audit a.db: stayed locked by another"),
+        "{screen}"
+    );
+    assert!(screen.contains("verdict    not known: the record could not be read"), "{screen}");
+    assert!(!screen.contains("nobody asked"), "{screen}");
 }
 
 #[test]

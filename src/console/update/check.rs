@@ -1,5 +1,6 @@
 //! Checks: started, counted, cancelled. Rows keep their places while checks run and are sorted anew when they end.
 
+use super::record;
 use crate::console::message::CheckMessage;
 use crate::console::model::findings::{Identity, Row};
 use crate::console::model::{Model, Notice, Tone};
@@ -66,8 +67,8 @@ fn start(model: &mut Model, run: u64, found: Vec<Arc<Found>>) -> Vec<Task> {
         return Vec::new();
     }
     let checks = &mut model.checks;
-    (checks.run, checks.total, checks.done, checks.unknown, checks.cancelled) =
-        (Some(run), found.len(), 0, 0, false);
+    (checks.run, checks.total, checks.done) = (Some(run), found.len(), 0);
+    (checks.unknown, checks.unrecorded, checks.cancelled) = (0, 0, false);
     vec![Task::Check { run, found }]
 }
 
@@ -82,15 +83,19 @@ pub fn cancel(model: &mut Model) -> Vec<Task> {
 /// Takes in news of checks; those of older ones are dropped.
 pub fn on_check(model: &mut Model, message: CheckMessage) -> Vec<Task> {
     match message {
-        CheckMessage::Done { run, found, checked } if model.checks.run == Some(run) => {
+        CheckMessage::Done { run, found, checked, on_record } if model.checks.run == Some(run) => {
             model.checks.done = (model.checks.done + 1).min(model.checks.total);
             model.checks.unknown += usize::from(checked.verdict() == Verdict::Unknown);
+            model.checks.unrecorded += usize::from(!on_record);
+            if on_record {
+                model.record_fault = None;
+            }
             let identity = Identity::of(&found.finding.item);
             model.findings.change(&identity, |row| {
                 row.asked = None;
                 // A check of a row that changed meanwhile says nothing of the row as it is.
                 if super::settle::is_still(row, &found) {
-                    row.checked = Some(checked);
+                    row.learn(Some(checked), on_record);
                 }
             });
             Vec::new()
@@ -100,12 +105,11 @@ pub fn on_check(model: &mut Model, message: CheckMessage) -> Vec<Task> {
             model.findings.asked_no_more();
             model.findings.settle_order();
             super::look::leave_other_item(model);
-            model.notice = Some(match record_fault {
-                Some(fault) => {
-                    Notice::alarm(format!("The checks are not on record: {}", fault.what), fault.do_next)
-                }
-                None => ended_notice(model),
-            });
+            let missing = model.checks.unrecorded;
+            let is_told = record_fault.is_some_and(|fault| record::missed(model, missing, fault));
+            if !is_told {
+                model.notice = Some(ended_notice(model));
+            }
             let waiting = std::mem::take(&mut model.checks.waiting);
             if waiting.is_empty() { Vec::new() } else { begin(model, waiting) }
         }

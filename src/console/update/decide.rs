@@ -37,7 +37,9 @@ pub fn open(model: &mut Model, choice: Choice) -> Vec<Task> {
     let hidden = selected_total - selected.len();
     if selected.len() > 1 || (hidden > 0 && !selected.is_empty()) {
         let counts = (hidden, model.findings.shown_len(), model.findings.total());
-        let dialog = BulkDialog::new(choice, selected.into_iter(), counts, model.findings.typed());
+        let dialog = BulkDialog::new(choice, selected.into_iter(), counts, model.findings.typed(), |row| {
+            model.is_escalated(&row.found.finding.item)
+        });
         model.dialog = Dialog::Bulk(Box::new(dialog));
         return Vec::new();
     }

@@ -1,5 +1,6 @@
 //! Looking at an item: its details, its hidden fields, its key.
 
+use super::record;
 use crate::console::message::ItemMessage;
 use crate::console::model::findings::Row;
 use crate::console::model::item::{Looked, Opened};
@@ -125,6 +126,7 @@ pub fn on_item(model: &mut Model, message: ItemMessage) -> Vec<Task> {
         }
         ItemMessage::Opened { .. } | ItemMessage::Fault { .. } => {}
         ItemMessage::Unmasked { source, key, record_fault } => {
+            record::wrote(model, record_fault.as_ref());
             let Unmask::Asked(asked) = &model.unmask else { return Vec::new() };
             if asked.source != source || asked.key != key {
                 return Vec::new();

@@ -1,6 +1,6 @@
 //! What the providers did matched with what the jobs say: begun, stopped, taken in; and from there to one item.
 
-use super::{decide, look, outlook, ways};
+use super::{decide, look, outlook, record, ways};
 use crate::console::keymap::{Action, Place};
 use crate::console::message::{MatchMessage, MatchTold};
 use crate::console::model::findings::Identity;
@@ -11,8 +11,7 @@ use crate::domain::decision::{Choice, Reason};
 use crate::domain::duplicates::Duplicate;
 use crate::domain::mask::mask_text;
 use crate::domain::text::clean_cut;
-use crate::ports::record::RecordFault;
-use crate::workflow::sweep::Answered;
+use crate::workflow::sweep::{Answered, Unrecorded};
 use std::sync::Arc;
 
 /// Goes to a matching, which begins where none was made yet; or back from it.
@@ -65,18 +64,18 @@ pub fn on_match(model: &mut Model, message: MatchMessage) -> Vec<Task> {
         return Vec::new();
     }
     let scope = model.matching(which).reach.scope();
-    let (matched, learnt, record_fault) = match told {
+    let (mut matched, learnt, unrecorded) = match told {
         MatchTold::Step(step) => {
             model.matching_mut(which).step = Some(step);
             return Vec::new();
         }
-        MatchTold::Both(reconciled, fault) => {
+        MatchTold::Both(reconciled, unrecorded) => {
             let learnt = reconciled.items.clone();
-            (Matched::of_both(Arc::unwrap_or_clone(reconciled), &scope), learnt, fault)
+            (Matched::of_both(Arc::unwrap_or_clone(reconciled), &scope), learnt, unrecorded)
         }
-        MatchTold::Doubles(doubles, fault) => {
+        MatchTold::Doubles(doubles, unrecorded) => {
             let learnt = doubles.checks();
-            (Matched::of_doubles(Arc::unwrap_or_clone(doubles), &scope), learnt, fault)
+            (Matched::of_doubles(Arc::unwrap_or_clone(doubles), &scope), learnt, unrecorded)
         }
     };
     if model.screen != Screen::Matching(which) {
@@ -89,26 +88,20 @@ pub fn on_match(model: &mut Model, message: MatchMessage) -> Vec<Task> {
         notice.do_next = format!("{key} shows it.");
         model.notice = Some(notice);
     }
+    matched.unrecorded = unrecorded.clone();
     let ready = Loading::Ready { at: model.now, value: matched };
     model.matching_mut(which).end(ready);
-    learn(model, &learnt);
-    tell_fault(model, record_fault);
+    learn(model, &learnt, &unrecorded);
+    record::take(model, learnt.len(), &unrecorded);
     Vec::new()
 }
 
-fn tell_fault(model: &mut Model, record_fault: Option<RecordFault>) {
-    if let Some(fault) = record_fault {
-        let what = format!("The checks are not on record: {}", fault.what);
-        model.notice = Some(Notice::alarm(what, fault.do_next));
-    }
-}
-
 /// The list of findings knows what was learnt elsewhere, as far as its rows are still the same.
-pub fn learn(model: &mut Model, learnt: &[Answered]) {
+pub fn learn(model: &mut Model, learnt: &[Answered], unrecorded: &Unrecorded) {
     for (found, checked) in learnt {
         model.findings.change(&Identity::of(&found.finding.item), |row| {
             if super::settle::is_still(row, found) {
-                row.checked = Some(Arc::clone(checked));
+                row.learn(Some(Arc::clone(checked)), unrecorded.is_on_record(&found.finding.item));
             }
         });
     }

@@ -11,6 +11,7 @@ mod matching;
 mod mouse;
 mod outlook;
 mod proposals;
+mod record;
 mod scan;
 mod settle;
 mod story;
@@ -44,6 +45,10 @@ pub fn update(model: &mut Model, view: &ViewState, message: Message) -> Vec<Task
         Message::Item(message) => look::on_item(model, message),
         Message::Settle(message) => settle::on_settle(model, message),
         Message::Audit(message) => audit::on_audit(model, message),
+        Message::Escalations(read) => {
+            record::learn_escalations(model, read);
+            Vec::new()
+        }
         Message::Proposals(message) => proposals::on_proposals(model, message),
         Message::Story(message) => story::on_story(model, message),
         Message::Match(message) => matching::on_match(model, message),

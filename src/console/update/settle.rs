@@ -1,6 +1,6 @@
 //! Decisions from the order on: what is known, what came of it, what had broken off.
 
-use super::{look, scan};
+use super::{look, record, scan};
 use crate::console::message::SettleMessage;
 use crate::console::model::decision::Knowledge;
 use crate::console::model::findings::{Identity, Row, is_same_row};
@@ -8,6 +8,7 @@ use crate::console::model::settling::{Gait, Settled, Settling};
 use crate::console::model::{Dialog, Model, Notice, Tone};
 use crate::console::task::Task;
 use crate::domain::decision::{Choice, Outcome};
+use crate::domain::escalated::Escalated;
 use crate::workflow::settle::{NotOpen, OrderFault};
 use crate::workflow::{Decided, Found, Prepared};
 use std::sync::Arc;
@@ -68,7 +69,10 @@ fn on_prepared(model: &mut Model, run: u64, prepared: Result<Prepared, NotOpen>)
                 let identity = Identity::of(&found.finding.item);
                 model.findings.change(&identity, |row| {
                     row.found = found;
-                    row.checked = Some(checked);
+                    // What is asked for a dialog goes on record with its decision, and not before.
+                    let is_known = row.checked.as_ref() == Some(&checked);
+                    let on_record = is_known && !row.is_unrecorded;
+                    row.learn(Some(checked), on_record);
                 });
             }
         }
@@ -95,26 +99,52 @@ fn on_decided(
     choice: Choice,
     result: Result<Decided, OrderFault>,
 ) {
-    let Some(settling) = model.settling.as_mut().filter(|settling| settling.run == run) else { return };
+    if model.settling.as_ref().is_none_or(|settling| settling.run != run) {
+        return;
+    }
+    if let Ok(decided) = &result {
+        record::wrote(model, decided.record_fault.as_ref());
+    }
+    let Some(settling) = model.settling.as_mut() else { return };
     debug_assert_eq!(settling.choice, choice, "the verb of the dialog is the verb that is written");
     match &result {
-        Ok(Decided { outcome: Outcome::Applied { .. }, .. }) => match choice {
-            Choice::MarkDone | Choice::Retry => model.findings.remove(&identity),
-            Choice::Escalate => {
-                model.escalated.insert(identity.clone());
-                model.findings.change(&identity, |row| {
-                    (row.decided, row.selected) = (Some(choice), false);
-                });
+        Ok(Decided { outcome: Outcome::Applied { before, after }, checked, entry, record_fault, .. }) => {
+            match choice {
+                Choice::MarkDone | Choice::Retry => model.findings.remove(&identity),
+                Choice::Escalate => {
+                    let escalated = Escalated::made(
+                        *entry,
+                        &model.setup.operator,
+                        model.now,
+                        [Some(before), after.as_ref()].into_iter().flatten(),
+                    );
+                    model.escalations.insert(identity.clone(), escalated);
+                    let checked = checked.clone().map(Arc::new);
+                    model.findings.change(&identity, |row| {
+                        (row.decided, row.selected) = (Some(choice), false);
+                        if checked.is_some() {
+                            row.learn(checked, record_fault.is_none());
+                        }
+                    });
+                }
             }
-        },
-        Ok(Decided { outcome: Outcome::Proposed { .. }, checked, .. }) => {
-            let checked = checked.clone().map(Arc::new);
-            model.findings.change(&identity, |row| (row.checked, row.selected) = (checked, false));
         }
-        Ok(Decided { outcome: Outcome::Refused { .. } | Outcome::Failed { .. }, checked, .. }) => {
+        Ok(Decided { outcome: Outcome::Proposed { .. }, checked, record_fault, .. }) => {
+            let checked = checked.clone().map(Arc::new);
+            model.findings.change(&identity, |row| {
+                row.learn(checked, record_fault.is_none());
+                row.selected = false;
+            });
+        }
+        Ok(Decided {
+            outcome: Outcome::Refused { .. } | Outcome::Failed { .. },
+            checked,
+            record_fault,
+            ..
+        }) => {
             // What was known of it led to nothing: only the newest answer still counts.
             let checked = checked.clone().map(Arc::new);
-            model.findings.change(&identity, |row| row.checked = checked);
+            model.findings.change(&identity, |row| row.learn(checked, record_fault.is_none()));
         }
         Err(_) => {}
     }

@@ -1,6 +1,6 @@
 //! The timeline of one item: opened, read, asked anew.
 
-use super::{matching, ways};
+use super::{matching, record, ways};
 use crate::console::message::StoryMessage;
 use crate::console::model::findings::{Identity, Row};
 use crate::console::model::{Loading, Model, Notice, Screen};
@@ -52,7 +52,7 @@ fn read(model: &mut Model, identity: Identity, asks_anew: bool) -> Vec<Task> {
 
 /// Takes in what is known; late answers are dropped.
 pub fn on_story(model: &mut Model, message: StoryMessage) -> Vec<Task> {
-    let StoryMessage { run, story, record_fault } = message;
+    let StoryMessage { run, story, unrecorded } = message;
     if !model.timeline.story.awaits(run) {
         return Vec::new();
     }
@@ -64,10 +64,8 @@ pub fn on_story(model: &mut Model, message: StoryMessage) -> Vec<Task> {
         let member = story.members.first()?;
         Some((Arc::new(member.found.clone()), Arc::new(story.checked.clone()?)))
     });
-    matching::learn(model, asked.as_slice());
-    if let Some(fault) = record_fault {
-        let what = format!("The check is not on record: {}", fault.what);
-        model.notice = Some(Notice::alarm(what, fault.do_next));
-    }
+    matching::learn(model, asked.as_slice(), &unrecorded);
+    model.timeline.is_unrecorded = unrecorded.are_any();
+    record::take(model, usize::from(asked.is_some()), &unrecorded);
     Vec::new()
 }

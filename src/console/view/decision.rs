@@ -112,6 +112,19 @@ fn against(model: &Model, dialog: &DecisionDialog, prepared: &Prepared, lines: &
         );
         lines.point("!", &told, model.theme.caution());
     }
+    if let Some((escalated, is_same)) = model.escalation_of(&prepared.found.finding.item) {
+        let told = match (is_same, dialog.choice) {
+            (true, Choice::Escalate) => "exactly as it is: it is not escalated again",
+            (true, Choice::MarkDone | Choice::Retry) => "exactly as it is: somebody may be at it",
+            (false, _) => "before its row changed",
+        };
+        let told = format!("It was {}, {told}.", escalated.told());
+        lines.point("!", &told, model.theme.caution());
+    }
+    if let Some(fault) = &model.unread_record {
+        let told = format!("What others decided on it could not be read: {}", shown::line(&fault.what));
+        lines.point("!", &told, model.theme.alarm());
+    }
     if let Err(unsupported) = &prepared.statements {
         let told =
             format!("This job system cannot {} by SQL: {}", dialog.choice.verb(), shown::line(unsupported));

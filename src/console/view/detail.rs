@@ -8,8 +8,10 @@ use crate::console::model::findings::Row;
 use crate::console::model::item::Opened;
 use crate::console::model::{Focus, Loading, Model, Unmask};
 use crate::console::shown;
+use crate::console::theme::Theme;
 use crate::console::words;
 use crate::domain::finding::FindingKind;
+use crate::domain::item::Item;
 use crate::domain::moment::span;
 use crate::domain::stake::Stake;
 use crate::domain::text::clean_cut;
@@ -51,6 +53,7 @@ fn lines(model: &Model, row: &Row, width: u16) -> Vec<Line<'static>> {
     let is_open = model.shows_hidden(&identity);
     let masks = model.masks_of(&row.found.finding.item.kind);
     proposal(model, row, &mut lines);
+    escalated(model, &row.found.finding.item, &mut lines);
     judgement(model, row, &mut lines);
     facts(model, row, is_open, masks, &mut lines);
     lines.fact("hurts", &format!("{}.", row.plight().reasons().join("; ")));
@@ -84,6 +87,20 @@ fn proposal(model: &Model, row: &Row, lines: &mut Lines) {
     }
 }
 
+/// Who handed an item on and when, whoever did it.
+pub(super) fn escalated(model: &Model, item: &Item, lines: &mut Lines) {
+    if let Some((escalated, is_same)) = model.escalation_of(item) {
+        let changed = if is_same { "" } else { "; its row changed since" };
+        lines.styled_fact("decided", &format!("{}{changed}", escalated.told()), model.theme.good());
+    }
+    if let Some(fault) = &model.unread_record {
+        let told = "What others decided could not be read: it may have been escalated.";
+        lines.styled_fact("record", told, model.theme.alarm());
+        lines.styled_fact("", &shown::line(&fault.what), model.theme.alarm());
+        lines.fact("", &shown::line(&fault.do_next));
+    }
+}
+
 fn judgement(model: &Model, row: &Row, lines: &mut Lines) {
     let sign = words::verdict_sign(row.verdict());
     let style = model.theme.verdict(row.verdict());
@@ -107,6 +124,9 @@ fn judgement(model: &Model, row: &Row, lines: &mut Lines) {
         words::short_span(model.now - checked.at)
     );
     lines.styled_fact("verdict", &told, style);
+    if row.is_unrecorded {
+        super::lines::not_on_record(model, lines);
+    }
     if model.is_check_old(row) {
         lines.styled_fact(
             "",
@@ -120,9 +140,6 @@ fn judgement(model: &Model, row: &Row, lines: &mut Lines) {
     }
     for told in super::triage::money(&Stake::of(&checked.judgement)) {
         lines.fact("money", &told);
-    }
-    if let Some(choice) = row.decided {
-        lines.styled_fact("decided", words::done(choice), model.theme.good());
     }
 }
 
@@ -204,7 +221,7 @@ fn opened(model: &Model, details: &Loading<Opened>, (is_open, masks): (bool, &[S
         Loading::Ready { at, value } => {
             row_now(*at, value, (is_open, masks), lines);
             payload(value, is_open, lines);
-            history(value, lines);
+            history(model.theme, value, lines);
         }
     }
 }
@@ -243,12 +260,22 @@ fn payload(opened: &Opened, is_open: bool, lines: &mut Lines) {
     }
 }
 
-fn history(opened: &Opened, lines: &mut Lines) {
+fn history(theme: Theme, opened: &Opened, lines: &mut Lines) {
     lines.heading("In the audit");
-    if opened.details.history.is_empty() {
+    let history = match &opened.details.history {
+        Ok(history) => history,
+        Err(fault) => {
+            let told = "Not known: the record could not be read. Checks and decisions may be in it.";
+            lines.sentence(told, theme.alarm());
+            lines.sentence(&shown::line(&fault.what), theme.alarm());
+            lines.sentence(&shown::line(&fault.do_next), Style::new());
+            return;
+        }
+    };
+    if history.is_empty() {
         lines.sentence("Nothing yet.", Style::new());
     }
-    for entry in &opened.details.history {
+    for entry in history {
         let event = clean_cut(&entry.event, 20);
         lines.point(
             &clean_cut(&entry.at, 40),

@@ -21,6 +21,9 @@ const BETWEEN: usize = 2;
 /// Everything of a group.
 pub fn lines(model: &Model, story: &Story, group: &Duplicate, lines: &mut Lines) {
     facts(model.theme, group, lines);
+    for member in &story.members {
+        super::detail::escalated(model, &member.found.finding.item, lines);
+    }
     next(model, story, lines);
     side_by_side(model.theme, group, lines);
     questions(model.theme, &story.answers, lines);
@@ -42,6 +45,15 @@ fn next(model: &Model, story: &Story, lines: &mut Lines) {
     let Some(member) = member_of(story) else { return };
     let key = shown::key(member.found.finding.item.key.as_str());
     let told = |action| model.setup.keys.told(Place::Duplicates, action);
+    if model.is_escalated(&member.found.finding.item) {
+        let next = format!(
+            "nothing here: {key} was escalated; {} copies all that a refund needs; {} shows its timeline.",
+            told(Action::CopyKey),
+            told(Action::Timeline)
+        );
+        lines.styled_fact("next", &next, model.theme.strong());
+        return;
+    }
     let next = format!(
         "{} escalates {key}, with all that a refund needs as its reason; {} copies that; {} shows its timeline.",
         told(Action::Escalate),

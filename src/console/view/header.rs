@@ -54,6 +54,12 @@ fn first(model: &Model, width: u16) -> Line<'static> {
     if model.setup.audit_fault.is_some() {
         parts.push(Span::styled("NO AUDIT", theme.alarm()));
     }
+    if model.record_fault.is_some() {
+        parts.push(Span::styled("RECORD NOT WRITTEN", theme.alarm()));
+    }
+    if model.unread_record.is_some() {
+        parts.push(Span::styled("RECORD NOT READ", theme.alarm()));
+    }
     if let Some(checks) = checks(model, width) {
         parts.push(Span::styled(checks, theme.busy()));
     }

@@ -37,6 +37,11 @@ pub fn draw(model: &Model, scroll: u16, state: &mut ViewState, frame: &mut Frame
     );
     let marks = [
         ("!", "not read", "its source could not be read: this is from the reading before"),
+        (
+            "u",
+            "unrecorded",
+            "its verdict is not on record: nothing is decided in bulk on it before it is asked again",
+        ),
         ("N", "new", "came with the latest reading that brought something new"),
         ("o", "old check", "asked longer ago than the policy lets evidence count; a decision asks again"),
     ];

@@ -169,3 +169,17 @@ pub fn joined(parts: Vec<Span<'static>>, width: u16) -> Line<'static> {
     }
     Line::from(spans)
 }
+
+/// That a verdict is not on record, and why, as far as that is known.
+pub fn not_on_record(model: &crate::console::model::Model, lines: &mut Lines) {
+    let alarm = model.theme.alarm();
+    lines.styled_fact(
+        "record",
+        "u NOT ON RECORD: nobody will find this verdict later. Check it again.",
+        alarm,
+    );
+    if let Some(fault) = &model.record_fault {
+        lines.styled_fact("", &crate::console::shown::line(&fault.what), alarm);
+        lines.fact("", &crate::console::shown::line(&fault.do_next));
+    }
+}

@@ -11,6 +11,7 @@ use crate::console::shown::{self, fit, pad};
 use crate::console::words;
 use crate::domain::evidence::Effect;
 use crate::domain::finding::FindingKind;
+use crate::domain::item::Item;
 use crate::domain::moment::stamp;
 use crate::domain::money::Money;
 use crate::workflow::reconcile::Unaccounted;
@@ -141,7 +142,11 @@ fn progress(step: &Step) -> String {
 }
 
 fn row_line(model: &Model, row: &Row, is_cursor: bool, width: u16) -> Line<'static> {
-    let mark = if is_cursor { ">" } else { " " };
+    let mark = match (is_cursor, is_on_record(model, row)) {
+        (true, true) => ">",
+        (false, true) => " ",
+        (_, false) => "u",
+    };
     let is_wide = width >= WIDE_MIN;
     let (text, style) = match row {
         Row::Heading(heading, count) => {
@@ -160,6 +165,14 @@ fn row_line(model: &Model, row: &Row, is_cursor: bool, width: u16) -> Line<'stat
     };
     let line = Line::styled(fit(&format!("{mark} {text}"), usize::from(width)), style);
     if is_cursor { line.style(model.theme.cursor()) } else { line }
+}
+
+/// Whether every check that a line rests on is on record.
+fn is_on_record(model: &Model, row: &Row) -> bool {
+    let matched = Matching::ALL.iter().filter_map(|which| model.matching(*which).result.ready());
+    matched
+        .filter(|matched| matched.unrecorded.are_any())
+        .all(|matched| row.is_on_record(&matched.unrecorded))
 }
 
 /// The word of a heading, as the command writes it.
@@ -190,18 +203,27 @@ fn item_line(model: &Model, (found, checked): &Answered, is_wide: bool) -> Strin
     let sign = words::finding_sign(kind);
     let amounts = amounts(checked.judgement.effects.iter());
     if !is_wide {
-        return format!("  {sign} {key}  {amounts}");
+        return format!("  {sign} {}{key}  {amounts}", escalated_word(model, item));
     }
-    let decided = if model.escalated.contains(&Identity::of(item)) { "  escalated" } else { "" };
     let effects = words::count(checked.judgement.happened_count(), "effect");
     format!(
-        "  {sign} {} {} {} {} {}{decided}",
+        "  {sign} {} {} {} {} {}",
         pad(&key, 26),
         pad(&effects, 9),
         pad(&amounts, 21),
-        pad(&shown::beginning(&item.status, 10), 10),
+        pad(&status_or_escalated(model, item), 10),
         shown::line(&item.source)
     )
+}
+
+/// What stands first on a narrow line of an item that was escalated, whoever did it.
+fn escalated_word(model: &Model, item: &Item) -> &'static str {
+    if model.is_escalated(item) { "escalated " } else { "" }
+}
+
+/// Where it was escalated that says more than its status, and no narrow screen cuts it off.
+fn status_or_escalated(model: &Model, item: &Item) -> String {
+    if model.is_escalated(item) { "escalated".to_owned() } else { shown::beginning(&item.status, 10) }
 }
 
 fn effect_line(effect: &Unaccounted, is_wide: bool) -> String {
@@ -223,20 +245,24 @@ fn effect_line(effect: &Unaccounted, is_wide: bool) -> String {
 }
 
 fn group_line(model: &Model, row: &Row, is_wide: bool) -> String {
-    let Some((_, group)) = row.duplicate() else { return String::new() };
+    let Some((story, group)) = row.duplicate() else { return String::new() };
     let sign = words::finding_sign(FindingKind::Duplicate);
-    let decided = row.identity().is_some_and(|identity| model.escalated.contains(&identity));
-    let decided = if decided { "  escalated" } else { "" };
+    let decided = story.members.iter().map(|member| &member.found.finding.item);
+    let decided = decided.into_iter().find(|item| model.is_escalated(item));
     let charged = shown::line(&charged(&group.beyond_first, group.unpriced));
     let reference = shown::line(&group.reference);
     if !is_wide {
-        return format!("  {sign} {reference}  {charged}{decided}");
+        let decided = decided.map_or("", |item| escalated_word(model, item));
+        return format!("  {sign} {decided}{reference}  {charged}");
     }
-    // The year is none of what is looked for over a week.
-    let second =
-        group.second_at.map_or_else(|| "no time".to_owned(), |at| at.format("%m-%d %H:%M:%SZ").to_string());
+    // The year is none of what is looked for over a week. Where it was escalated that says more; the time stands beside.
+    let second = match (decided, group.second_at) {
+        (Some(_), _) => "escalated".to_owned(),
+        (None, Some(at)) => at.format("%m-%d %H:%M:%SZ").to_string(),
+        (None, None) => "no time".to_owned(),
+    };
     format!(
-        "  {sign} {} {} {} {}{decided}",
+        "  {sign} {} {} {} {}",
         pad(&reference, 26),
         pad(&words::count(group.happened_count(), "effect"), 9),
         pad(&charged, 20),
@@ -259,6 +285,9 @@ pub fn draw_one(model: &Model, which: Matching, state: &mut ViewState, frame: &m
     let has_keys = model.focus == Focus::Detail;
     frame.render_widget(title(model.theme, name, &rest, has_keys, top.width), top);
     let mut lines = Lines::new(model.theme, body.width);
+    if row.is_some_and(|row| !is_on_record(model, row)) {
+        super::lines::not_on_record(model, &mut lines);
+    }
     match row {
         None => {}
         Some(Row::Heading(heading, _)) => lines.sentence(meaning(*heading), Style::new()),
@@ -302,6 +331,7 @@ fn meaning(heading: Heading) -> &'static str {
 fn item_lines(model: &Model, (found, checked): &Answered, lines: &mut Lines) {
     let item = &found.finding.item;
     let kind = found.finding.kind;
+    super::detail::escalated(model, item, lines);
     let told = format!("{} {}", words::finding_sign(kind), words::finding(kind));
     lines.styled_fact("finding", &told, model.theme.alarm());
     lines.fact("", meaning(Heading::Items(kind)));

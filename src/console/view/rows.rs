@@ -6,6 +6,7 @@ use crate::console::model::sort::{Column, Sort};
 use crate::console::shown::{beginning, item_key, pad};
 use crate::console::theme::Theme;
 use crate::console::words;
+use crate::domain::decision::Choice;
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -44,7 +45,8 @@ const KEY_WIDTH_MIN: usize = 16;
 const KEY_WIDTH_MAX: usize = 44;
 /// How much more than the least the key gets before the last columns come.
 const KEY_SPARE_MAX: usize = 4;
-/// Cursor, selection, and what there is to know: a proposal that waits, an earlier reading, a newcomer, an old check.
+/// Cursor, selection, and what there is to know: a proposal that waits, an earlier reading, a check that is not on
+/// record, a newcomer, an old check.
 const MARKS: usize = 3;
 
 /// The columns that fit a width.
@@ -121,6 +123,8 @@ pub fn row_line(model: &Model, row: &Row, columns: &Columns, is_cursor: bool) ->
         "P"
     } else if model.is_from_before(row) {
         "!"
+    } else if row.is_unrecorded {
+        "u"
     } else if model.is_new(row) {
         "N"
     } else {
@@ -158,6 +162,7 @@ fn text_of(model: &Model, row: &Row, fact: Fact, width: usize) -> String {
         Fact::Finding => format!("{} {}", words::finding_sign(finding.kind), words::finding(finding.kind)),
         Fact::Advice => match (&row.decided, &row.checked) {
             (Some(choice), _) => words::done(*choice).to_owned(),
+            (None, _) if model.is_escalated(item) => words::done(Choice::Escalate).to_owned(),
             (None, Some(checked)) => words::advice(checked.advice()).to_owned(),
             (None, None) => "check".to_owned(),
         },

@@ -25,6 +25,10 @@ fn notice_line(model: &Model, width: u16) -> Line<'static> {
     if let Some(notice) = &model.notice {
         return told(model, notice, width);
     }
+    if let Some(fault) = &model.record_fault {
+        let notice = Notice::alarm(format!("Not on record: {}", fault.what), fault.do_next.clone());
+        return told(model, &notice, width);
+    }
     let unread = model.sources.iter().find_map(|source| Some((source, source.fault.as_ref()?)));
     match unread {
         Some((source, (what, do_next))) if model.screen == Screen::Findings => {
@@ -88,6 +92,9 @@ fn suggested(model: &Model) -> Option<Action> {
     let row = model.findings.current()?;
     if model.proposals.on(&row.identity()).is_some() {
         return Some(Action::Proposals);
+    }
+    if model.is_escalated(&row.found.finding.item) {
+        return None;
     }
     let Some(checked) = &row.checked else { return Some(Action::Check) };
     Some(match words::choice_of(checked.advice()) {

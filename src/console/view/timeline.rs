@@ -105,12 +105,20 @@ fn waiting(model: &Model, lines: &mut Lines) {
 /// What is known at a glance, what to look at first, and everything in order.
 fn left(model: &Model, story: &Story, lines: &mut Lines) {
     let ask = model.setup.keys.told(Place::Timeline, Action::Check);
-    // The verdict first: on a small screen it is what there is room for.
+    if model.timeline.is_unrecorded {
+        super::lines::not_on_record(model, lines);
+    }
+    // The verdict first: on a small screen it is what there is room for; before it only that it may be another on record.
     let mut head = story.head(&ask);
-    let at = head.iter().position(|(label, _)| *label == "verdict").unwrap_or(0);
+    let is_first = |label: &str| label == "verdict" || label == "record";
+    let at = head.iter().position(|(label, _)| is_first(label)).unwrap_or(0);
     head.rotate_left(at);
     for (label, text) in head {
-        let style = if label == "verdict" { verdict_style(model.theme, story) } else { Style::new() };
+        let style = match label {
+            "record" => model.theme.alarm(),
+            "verdict" => verdict_style(model.theme, story),
+            _ => Style::new(),
+        };
         lines.styled_fact(label, &shown::line(&text), style);
     }
     if !story.hints.is_empty() {

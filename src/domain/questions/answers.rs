@@ -22,8 +22,31 @@ pub(super) fn answer(question: Question, known: &Known<'_>) -> Answered {
         Question::EffectFirst => effect_first(known),
         Question::Record => record(known),
     };
+    let (answer, told) = without_record(question, known, (answer, told));
     let lines: BTreeSet<usize> = lines.into_iter().collect();
     Answered { question, answer, told, lines: lines.into_iter().collect() }
+}
+
+/// What an unread record could make otherwise is not known: an effect that it tells may be one more, may lie beside a mark,
+/// and may be what no attempt accounts for.
+fn without_record(
+    question: Question,
+    known: &Known<'_>,
+    (answer, told): (Answer, String),
+) -> (Answer, String) {
+    let EffectsKnown::RecordUnread(why) = known.effects else { return (answer, told) };
+    let leans_on_record = match question {
+        Question::Item => known.items.is_empty(),
+        Question::NaturalKey => false,
+        Question::Runs | Question::Trouble => answer == Answer::No,
+        Question::Record => answer == Answer::Yes,
+        Question::EffectFirst => true,
+    };
+    if leans_on_record { (Answer::NotKnown, record_unread(why)) } else { (answer, told) }
+}
+
+fn record_unread(why: &str) -> String {
+    format!("the record could not be read: {why}")
 }
 
 type Told = (Answer, String, Vec<usize>);
@@ -136,6 +159,7 @@ fn runs(known: &Known<'_>) -> Told {
         EffectsKnown::Told => {
             (Answer::No, "one run: its row, the log and the provider agree".to_owned(), lines)
         }
+        EffectsKnown::RecordUnread(why) => not_known(record_unread(why), lines),
         EffectsKnown::NotAsked => {
             not_known("the provider was not asked whether there is a second effect", lines)
         }
@@ -247,6 +271,7 @@ fn effect_first(known: &Known<'_>) -> Told {
     match known.effects {
         EffectsKnown::Told | EffectsKnown::OnRecord(_) => {}
         EffectsKnown::NotAsked => return not_known("the provider was not asked", Vec::new()),
+        EffectsKnown::RecordUnread(why) => return not_known(record_unread(why), Vec::new()),
         EffectsKnown::Fault(why) => {
             return not_known(format!("the provider gave no answer that counts ({why})"), Vec::new());
         }

@@ -149,7 +149,7 @@ fn where_nothing_is_missing_each_question_has_its_answer() {
 #[test]
 fn what_is_missing_never_becomes_a_no() {
     type Taking = (&'static str, fn(&mut Case));
-    let takings: [Taking; 12] = [
+    let takings: [Taking; 13] = [
         ("the item", |case| case.items.clear()),
         ("its count", |case| case.items[0].attempts = None),
         ("its reference", |case| case.reference = Err("the payload is closed")),
@@ -161,6 +161,10 @@ fn what_is_missing_never_becomes_a_no() {
         ("a good answer", |case| {
             case.happenings.retain(|one| one.origin != Origin::Effect);
             case.effects = EffectsKnown::Fault("no connection".to_owned());
+        }),
+        ("the record", |case| {
+            case.happenings.retain(|one| one.origin != Origin::Effect);
+            case.effects = EffectsKnown::RecordUnread("locked".to_owned());
         }),
         ("the effects' times", |case| {
             for one in case.happenings.iter_mut().filter(|one| one.origin == Origin::Effect) {
@@ -311,4 +315,23 @@ fn items_and_natural_keys_are_named() {
         case.happenings.push(from(Origin::Receipt, Clock::Log("log".into()), seconds, what));
     }
     assert_eq!(case.said(Question::NaturalKey), "no: its runs name 2: a, b");
+}
+
+/// Whatever an unread record could make otherwise is not known; what rests on row, log and marks alone stays.
+#[test]
+fn an_unread_record_leaves_every_answer_that_leans_on_it_open() {
+    let mut case = Case::whole();
+    case.happenings.retain(|one| one.origin != Origin::Effect);
+    case.effects = EffectsKnown::RecordUnread("audit a.db: locked".to_owned());
+    assert_eq!(case.words(), ["yes", "yes", "not_known", "not_known", "not_known", "not_known"]);
+    for question in [Question::Runs, Question::Trouble, Question::EffectFirst, Question::Record] {
+        let why = "not known, because the record could not be read: audit a.db: locked";
+        assert_eq!(case.said(question), why);
+    }
+    case.items.clear();
+    case.happenings.clear();
+    assert_eq!(
+        case.said(Question::Item),
+        "not known, because the record could not be read: audit a.db: locked"
+    );
 }

@@ -15,10 +15,10 @@ pub(super) async fn ask(outlet: Outlet, run: u64, found: Vec<Arc<Found>>, cancel
     let asked = answers(&outlet.desk, plan_all(&outlet.desk, found, Wish::Cheapest));
     let mut batches = recorded(&outlet.desk, asked.take_until(cancel.cancelled()));
     let mut record_fault = None;
-    while let Some(Recorded { answered, outcome }) = batches.next().await {
-        record_fault = record_fault.or(outcome.err());
+    while let Some(Recorded { answered, are_on_record: on_record, fault }) = batches.next().await {
+        record_fault = record_fault.or(fault);
         for (found, checked) in answered {
-            outlet.send(Message::Check(CheckMessage::Done { run, found, checked })).await;
+            outlet.send(Message::Check(CheckMessage::Done { run, found, checked, on_record })).await;
         }
     }
     outlet.send(Message::Check(CheckMessage::Ended { run, record_fault })).await;

@@ -3,13 +3,11 @@
 use super::Outlet;
 use crate::console::message::{MatchMessage, MatchTold, Message, StoryMessage};
 use crate::console::model::matching::Matching;
-use crate::ports::record::RecordFault;
 use crate::workflow::Desk;
-use crate::workflow::check::record_checks;
 use crate::workflow::reconcile::words::Step;
 use crate::workflow::reconcile::{Scope, reconcile};
 use crate::workflow::story::{Story, duplicates, story};
-use crate::workflow::sweep::record_all;
+use crate::workflow::sweep::{Unrecorded, record_all};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -23,18 +21,20 @@ pub(super) async fn tell(
 ) {
     let telling = story(&outlet.desk, &source, &key, asks_anew);
     let Some(told) = cancel.run_until_cancelled(telling).await else { return };
-    let record_fault = match &told {
-        Ok(Some(told)) => record(&outlet.desk, told).await.err(),
-        Ok(None) | Err(_) => None,
+    let unrecorded = match &told {
+        Ok(Some(told)) => record(&outlet.desk, told).await,
+        Ok(None) | Err(_) => Unrecorded::default(),
     };
     let story = told.map(|told| told.map(Arc::new));
-    outlet.send(Message::Story(StoryMessage { run, story, record_fault })).await;
+    outlet.send(Message::Story(StoryMessage { run, story, unrecorded })).await;
 }
 
-/// A check is on record, wherever it was made.
-async fn record(desk: &Desk, told: &Story) -> Result<(), RecordFault> {
-    let (Some(member), Some(checked)) = (told.members.first(), &told.checked) else { return Ok(()) };
-    record_checks(desk, &[(&member.found, checked)]).await.map(drop)
+/// A check is on record, wherever it was made; else it is told that it is not.
+async fn record(desk: &Desk, told: &Story) -> Unrecorded {
+    let (Some(member), Some(checked)) = (told.members.first(), &told.checked) else {
+        return Unrecorded::default();
+    };
+    record_all(desk, vec![(Arc::new(member.found.clone()), Arc::new(checked.clone()))]).await
 }
 
 /// Matches what the providers did with what the jobs say.
@@ -52,14 +52,14 @@ pub(super) async fn match_both(
         Matching::Duplicates => {
             let finding = duplicates(&outlet.desk, &scope, &step);
             let Some(found) = cancel.run_until_cancelled(finding).await else { return };
-            let record_fault = record_all(&outlet.desk, found.checks()).await;
-            MatchTold::Doubles(Arc::new(found), record_fault)
+            let unrecorded = record_all(&outlet.desk, found.checks()).await;
+            MatchTold::Doubles(Arc::new(found), unrecorded)
         }
         Matching::Reconcile => {
             let matching = reconcile(&outlet.desk, &scope, &step);
             let Some(matched) = cancel.run_until_cancelled(matching).await else { return };
-            let record_fault = record_all(&outlet.desk, matched.items.clone()).await;
-            MatchTold::Both(Arc::new(matched), record_fault)
+            let unrecorded = record_all(&outlet.desk, matched.items.clone()).await;
+            MatchTold::Both(Arc::new(matched), unrecorded)
         }
     };
     outlet.send(message(told)).await;

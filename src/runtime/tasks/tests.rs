@@ -48,8 +48,9 @@ fn spell(message: &Message) -> String {
         }
         Message::Scan(ScanMessage::Fault { run, .. }) => format!("scan {run}: fault"),
         Message::Scan(ScanMessage::Ended { run, .. }) => format!("scan {run}: ended"),
-        Message::Check(CheckMessage::Done { run, found, checked }) => {
-            format!("check {run}: {} {}", found.finding.item.key.as_str(), checked.verdict())
+        Message::Check(CheckMessage::Done { run, found, checked, on_record }) => {
+            let missing = if *on_record { "" } else { " not on record" };
+            format!("check {run}: {} {}{missing}", found.finding.item.key.as_str(), checked.verdict())
         }
         Message::Check(CheckMessage::Ended { run, record_fault }) => {
             format!("check {run}: ended{}", if record_fault.is_some() { " unrecorded" } else { "" })
@@ -70,6 +71,9 @@ fn spell(message: &Message) -> String {
         Message::Settle(SettleMessage::Prepared { run, .. }) => format!("prepare {run}: prepared"),
         Message::Audit(AuditMessage::Page { run, entries, more }) => {
             format!("audit {run}: {} entries, more {more}", entries.len())
+        }
+        Message::Escalations(read) => {
+            format!("escalations: {}", read.as_ref().map_or("fault".to_owned(), |all| all.len().to_string()))
         }
         Message::Proposals(ProposalsMessage::Read { waiting, .. }) => {
             format!("proposals: {}", waiting.as_ref().map_or("fault".to_owned(), |all| all.len().to_string()))
@@ -105,7 +109,14 @@ async fn a_scan_tells_page_by_page_and_its_end() {
     bench.tasks.start(Task::Scan { run: 7 });
     assert_eq!(
         bench.rest().await,
-        ["scan 7: 2 found", "scan 7: 2 found", "scan 7: 1 found", "proposals: 0", "scan 7: ended"]
+        [
+            "scan 7: 2 found",
+            "scan 7: 2 found",
+            "scan 7: 1 found",
+            "proposals: 0",
+            "escalations: 0",
+            "scan 7: ended"
+        ]
     );
 }
 
@@ -115,7 +126,10 @@ async fn a_source_that_breaks_is_told_and_the_scan_ends() {
     let mut bench = Bench::on(world.desk());
     world.script.trouble_at(1, Trouble::FailBefore);
     bench.tasks.start(Task::Scan { run: 1 });
-    assert_eq!(bench.rest().await, ["scan 1: 2 found", "scan 1: fault", "proposals: 0", "scan 1: ended"]);
+    assert_eq!(
+        bench.rest().await,
+        ["scan 1: 2 found", "scan 1: fault", "proposals: 0", "escalations: 0", "scan 1: ended"]
+    );
 }
 
 #[tokio::test]
@@ -132,7 +146,14 @@ async fn a_newer_scan_cancels_the_older_and_never_runs_beside_it() {
     world.script.let_go("source.scan", 10);
     assert_eq!(
         bench.rest().await,
-        ["scan 21: 2 found", "scan 21: 2 found", "scan 21: 1 found", "proposals: 0", "scan 21: ended"]
+        [
+            "scan 21: 2 found",
+            "scan 21: 2 found",
+            "scan 21: 1 found",
+            "proposals: 0",
+            "escalations: 0",
+            "scan 21: ended"
+        ]
     );
     // The first that began was dropped at its first page; those between never began.
     assert_eq!(world.script.count("source.scan"), 4);
@@ -170,16 +191,13 @@ async fn an_item_is_opened_with_the_beginning_of_its_payload() {
 }
 
 #[tokio::test]
-async fn a_history_that_cannot_be_read_is_told_beside_the_item() {
+async fn a_history_that_cannot_be_read_is_told_with_the_item() {
     let world = World::with_stuck(&KEYS);
     let mut bench = Bench::on(world.desk());
     world.script.trouble_in("record.of_item", Trouble::FailBefore);
     bench.tasks.start(Task::Open { run: 1, source: SOURCE.into(), key: "a".into() });
-    let told = bench.rest().await;
-    assert_eq!(
-        told,
-        ["notice: the item's history cannot be read: the audit cannot be read", "open 1: opened"]
-    );
+    let Message::Item(ItemMessage::Opened { run: 1, details }) = bench.next().await else { panic!() };
+    assert_eq!(details.history.unwrap_err().what, "the audit cannot be read");
 }
 
 #[tokio::test]
@@ -258,6 +276,7 @@ async fn checks_that_cannot_be_recorded_are_told_once() {
     bench.tasks.start(Task::Check { run: 1, found: findings });
     let told = bench.rest().await;
     assert_eq!(told.len(), 6);
+    assert!(told[..5].iter().all(|told| told.ends_with("not on record")), "{told:?}");
     assert_eq!(told[5], "check 1: ended unrecorded");
 }
 
@@ -420,7 +439,7 @@ async fn proposals_are_told_with_every_scan_looked_at_approved_and_withdrawn() {
     let proposals = two_proposals(&world).await;
     let mut bob = Bench::on(desk_of_two(&world, "bob"));
     bob.tasks.start(Task::Scan { run: 2 });
-    assert_eq!(bob.rest().await, ["scan 2: 2 found", "proposals: 2", "scan 2: ended"]);
+    assert_eq!(bob.rest().await, ["scan 2: 2 found", "proposals: 2", "escalations: 0", "scan 2: ended"]);
     bob.tasks.start(Task::Review { run: 3, decision: proposals[0].id });
     assert_eq!(bob.rest().await, ["review 3: Ok(None)"]);
     bob.tasks.start(approval_of(&proposals[0], 4));

@@ -291,7 +291,7 @@ impl FakeRecord {
 }
 
 fn record_fault(what: &str) -> RecordFault {
-    RecordFault { what: what.to_owned(), do_next: "Make room.".to_owned() }
+    RecordFault { is_absent: false, what: what.to_owned(), do_next: "Make room.".to_owned() }
 }
 
 fn is_once(entry: &Entry) -> bool {
@@ -386,6 +386,13 @@ impl Record for FakeRecord {
     async fn of_item(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         self.read("record.of_item", |entries| {
             newest_first(entries, entries_max, |entry| subject.is_of(entry))
+        })
+        .await
+    }
+
+    async fn escalated(&self, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.escalated", |entries| {
+            newest_first(entries, entries_max, |entry| entry.event == Event::Applied.as_str())
         })
         .await
     }

@@ -239,6 +239,7 @@ impl Receipted<'_> {
             audit: entry,
         };
         receipts.write(&receipt).err().map(|what| RecordFault {
+            is_absent: false,
             what,
             do_next:
                 "The audit has the decision; mend the receipts file or take it out of the configuration."

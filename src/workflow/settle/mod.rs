@@ -95,6 +95,9 @@ pub enum OrderFault {
     /// The program itself broke on the way; the row may have been written.
     #[error("the decision broke off inside the program")]
     Broken,
+    /// What is on record could not be read, and only that could tell.
+    #[error("the record could not be read: {}", .0.what)]
+    Unread(RecordFault),
     /// The source could not be read; nothing was changed.
     #[error("nothing was changed: {0}")]
     Source(SourceFault),
@@ -107,7 +110,7 @@ impl OrderFault {
             Self::ReadOnly => "Start it without `--read-only` to decide.".to_owned(),
             Self::NoSuchSource(_) => "`unstuck doctor` lists the sources.".to_owned(),
             Self::NoSuchProposal(_) => "`unstuck proposals` lists those that wait.".to_owned(),
-            Self::Record(fault) => fault.do_next.clone(),
+            Self::Record(fault) | Self::Unread(fault) => fault.do_next.clone(),
             Self::Broken => "Start it again: it reads the row and settles what was intended.".to_owned(),
             Self::Source(fault) => fault.do_next.clone(),
         }

@@ -282,6 +282,7 @@ pub(super) async fn read(desk: &Desk, id: Uuid) -> Result<Option<Proposal>, Reco
 
 fn unreadable(what: &str) -> RecordFault {
     RecordFault {
+        is_absent: false,
         what: format!("the audit has a proposal that cannot be read ({})", clean_cut(what, 60)),
         do_next: "Run `unstuck audit verify`.".to_owned(),
     }

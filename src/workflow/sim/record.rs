@@ -33,7 +33,7 @@ fn record_fault(luck: Luck) -> Result<(), RecordFault> {
         | Luck::ServerError
         | Luck::MissingPage => "the audit's disk is full",
     };
-    Err(RecordFault { what: what.to_owned(), do_next: "Make room.".to_owned() })
+    Err(RecordFault { is_absent: false, what: what.to_owned(), do_next: "Make room.".to_owned() })
 }
 
 impl SimRecord {
@@ -131,6 +131,10 @@ impl Record for SimRecord {
     async fn of_item(&self, subject: &Subject, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let entries_max = if self.0.has(Mutant::HistoryHidden) { 0 } else { entries_max };
         self.read("record.of_item", self.0.sim.record.of_item(subject, entries_max)).await
+    }
+
+    async fn escalated(&self, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.read("record.escalated", self.0.sim.record.escalated(entries_max)).await
     }
 
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {

@@ -118,7 +118,7 @@ impl Errand {
             Self::Sweep(found) => {
                 let mut all = Vec::new();
                 let mut batches = sweep(&desk, found);
-                while let Some(Recorded { answered, outcome: _may_be_full }) = batches.next().await {
+                while let Some(Recorded { answered, .. }) = batches.next().await {
                     all.extend(answered);
                 }
                 Report::Checked(all)

@@ -206,12 +206,13 @@ async fn tell(desk: &Desk, groups: Vec<Vec<Answered>>) -> Vec<Story> {
         let Some(first) = members.first() else { continue };
         let (source, key) =
             (Arc::clone(&first.found.finding.item.source), first.found.finding.item.key.shared());
-        let history = history(desk, &source, &key, &members, &mut notes).await;
+        let (history, unread) = history(desk, &source, &key, &members, &mut notes).await;
         let gathered = Gathered {
             source: &source,
             key: &key,
             members,
             history,
+            unread,
             checked: Some(Arc::unwrap_or_clone(checked)),
             receipts: &receipts,
             marks: &marks,

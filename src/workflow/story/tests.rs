@@ -75,3 +75,31 @@ async fn duplicates_are_found_by_the_list_and_alone_where_there_is_none() {
         assert_eq!(found.alone.len(), if is_listed { 0 } else { 3 });
     }
 }
+
+/// A record that cannot be read may hold checks and decisions: "nobody asked" and "no" are not said of them.
+#[tokio::test]
+async fn a_record_that_cannot_be_read_is_told_and_no_answer_leans_on_it() {
+    let world = World::with_stuck(&["a"]).happened("a", 2);
+    let desk = world.desk();
+    let asked = story(&desk, SOURCE, "a", true).await.unwrap().unwrap();
+    record_checks(&desk, &[(&asked.members[0].found, asked.checked.as_ref().unwrap())]).await.unwrap();
+    world.script.trouble_in("record.of_item", Trouble::FailBefore);
+    let unread = story(&desk, SOURCE, "a", false).await.unwrap().unwrap();
+    assert_eq!(unread.unread.as_ref().unwrap().what, "the audit cannot be read");
+    let head: Vec<String> =
+        unread.head("--check").into_iter().map(|(label, text)| format!("{label}: {text}")).collect();
+    assert!(head.contains(&"record: COULD NOT BE READ: the audit cannot be read".to_owned()), "{head:?}");
+    assert!(!head.iter().any(|line| line.contains("nobody asked")), "{head:?}");
+    let why = "the record could not be read: the audit cannot be read";
+    assert_eq!(answer_to(&unread, Question::EffectFirst), (Answer::NotKnown, why));
+    world.script.trouble_in("record.of_item", Trouble::FailBefore);
+    let nowhere = story(&desk, SOURCE, "b", false).await;
+    assert!(matches!(&nowhere, Err(OrderFault::Unread(fault)) if fault.what == "the audit cannot be read"));
+    // Where there is no audit yet, nothing is on record: that is known.
+    let mut without = world.desk_of_process(crate::workflow::fakes::PROCESS);
+    let fault = RecordFault { is_absent: true, what: "there is none".to_owned(), do_next: String::new() };
+    without.record = Err(fault);
+    let told = story(&without, SOURCE, "a", false).await.unwrap().unwrap();
+    assert!(told.unread.is_none());
+    assert_eq!(answer_to(&told, Question::EffectFirst), (Answer::NotKnown, "the provider was not asked"));
+}

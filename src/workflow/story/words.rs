@@ -20,6 +20,11 @@ impl Story {
                 Err(why) => format!("none: {why}"),
             },
         ));
+        if let Some(fault) = &self.unread {
+            lines.push(("record", format!("COULD NOT BE READ: {}", fault.what)));
+            lines.push(("", "What was checked and decided before is not in here.".to_owned()));
+            lines.push(("", fault.do_next.clone()));
+        }
         lines.extend(self.verdict_words(asks_anew));
         lines
     }
@@ -49,6 +54,10 @@ impl Story {
                 &recorded.reasons,
                 format!("audit entry {}, {}; {asks_anew} asks anew", recorded.entry, recorded.at),
             ),
+            (None, None) if self.unread.is_some() => {
+                let told = format!("not known: the record could not be read ({asks_anew} asks anew)");
+                return vec![("verdict", told)];
+            }
             (None, None) => return vec![("verdict", format!("none: nobody asked ({asks_anew} asks)"))],
         };
         let mut lines = vec![("verdict", format!("{verdict}, advice {advice} ({from})"))];

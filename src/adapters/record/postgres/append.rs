@@ -224,8 +224,11 @@ async fn is_there(inner: &Inner, writer: &mut Writer, end: &Entry, lost: &Error)
     };
     match look.await {
         Ok(Some(hash)) if hash == end.hash => Ok(()),
-        Ok(_) => Err(RecordFault { what: format!("{}; nothing was written", told.what), ..told }),
+        Ok(_) => {
+            Err(RecordFault { is_absent: false, what: format!("{}; nothing was written", told.what), ..told })
+        }
         Err(unread) => Err(RecordFault {
+            is_absent: false,
             what: format!("{}; whether it was written is not known ({})", told.what, unread.what),
             do_next: "Start again once the database answers: what broke off is then settled by reading."
                 .to_owned(),

@@ -296,6 +296,10 @@ impl Record for PostgresRecord {
         self.of_subject(asked::asked_for_item(), subject, Some(entries_max)).await
     }
 
+    async fn escalated(&self, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
+        self.entries(asked::asked_for_escalated(), &[(&asked::limit(entries_max), Type::INT8)]).await
+    }
+
     async fn waiting(&self, after: i64, entries_max: usize) -> Result<Vec<Entry>, RecordFault> {
         let values: &Values<'_> = &[(&after, Type::INT8), (&asked::limit(entries_max), Type::INT8)];
         self.entries(asked::asked_for_waiting(), values).await

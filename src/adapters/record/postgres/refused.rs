@@ -15,7 +15,7 @@ pub(super) fn of_place(fault: &SourceFault) -> RecordFault {
         }
         SourceFaultKind::Unreachable | SourceFaultKind::Busy | SourceFaultKind::Mismatch => &fault.do_next,
     };
-    RecordFault { what: format!("audit {}", fault.what), do_next: do_next.to_owned() }
+    RecordFault { is_absent: false, what: format!("audit {}", fault.what), do_next: do_next.to_owned() }
 }
 
 /// What an error of the server means here.
@@ -23,7 +23,8 @@ pub(super) fn fault_of(shown: &Path, fault: &Error) -> RecordFault {
     let told = told(fault);
     let of = |what: &str, do_next: &str| fault::of(shown, what, do_next);
     match fault.code().map(tokio_postgres::error::SqlState::code) {
-        Some("42P01" | "3F000") => of(
+        Some("42P01" | "3F000") => fault::absent(
+            shown,
             "there is no audit in this database yet",
             "Make it once with `unstuck audit init`; with --dry-run it shows the statements and makes nothing.",
         ),

@@ -136,6 +136,7 @@ async fn put(client: &Client, signer: &Signer<'_>, lines: &[String]) -> Result<(
 fn not_in_database(inner: &Inner, fault: &Error) -> RecordFault {
     let told = fault_of(&inner.shown, fault);
     RecordFault {
+        is_absent: false,
         what: format!("{}; what this run put on record is signed here and not in the database", told.what),
         do_next: format!("{} The next run that signs puts it there.", told.do_next),
     }

@@ -296,3 +296,26 @@ async fn refusals_crowd_no_decision_out(#[values(Sqlite, Postgres)] engine: Engi
     assert_eq!(seqs(&record.intended_on(&of("billing", "a"), 5).await.unwrap()), [2, 1]);
     assert_eq!(seqs(&record.intended_on(&of("billing", "a"), 1).await.unwrap()), [2]);
 }
+
+/// What others escalated is found by its outcome, the newest first, and by nothing that only looks like it.
+#[rstest]
+#[tokio::test]
+async fn escalations_that_arrived_are_found(#[values(Sqlite, Postgres)] engine: Engine) {
+    let Some(audit) = Audit::of(engine).await else { return };
+    let record = audit.record();
+    for (number, choice, outcome) in [
+        (1, "escalate", Event::Applied),
+        (2, "retry", Event::Applied),
+        (3, "escalate", Event::Refused),
+        (4, "escalate", Event::Applied),
+    ] {
+        let decision = Some(number);
+        for event in [Event::Intended, outcome] {
+            let mut new = entry(event, decision, "a");
+            new.body = serde_json::json!({ "choice": choice });
+            record.append(vec![new]).await.unwrap();
+        }
+    }
+    assert_eq!(seqs(&record.escalated(9).await.unwrap()), [8, 2]);
+    assert_eq!(seqs(&record.escalated(1).await.unwrap()), [8]);
+}

@@ -18,20 +18,20 @@ fn matching(run: u64, which: Matching) -> Task {
 /// The news of a story, and everything that is told of a matching but how far it is.
 fn spell_story(message: &Message) -> Option<String> {
     match message {
-        Message::Story(StoryMessage { run, story, record_fault }) => {
+        Message::Story(StoryMessage { run, story, unrecorded }) => {
             let told = match story {
                 Ok(Some(story)) => format!("{}, asked {}", story.key, story.checked.is_some()),
                 Ok(None) => "nothing".to_owned(),
                 Err(fault) => format!("fault: {fault}"),
             };
-            let unrecorded = if record_fault.is_some() { ", unrecorded" } else { "" };
+            let unrecorded = if unrecorded.are_any() { ", unrecorded" } else { "" };
             Some(format!("story {run}: {told}{unrecorded}"))
         }
         Message::Match(MatchMessage { run, told: MatchTold::Both(matched, _), .. }) => {
             Some(format!("match {run}: {} do not match", matched.odd_count()))
         }
-        Message::Match(MatchMessage { run, told: MatchTold::Doubles(found, fault), .. }) => {
-            let unrecorded = if fault.is_some() { ", unrecorded" } else { "" };
+        Message::Match(MatchMessage { run, told: MatchTold::Doubles(found, unrecorded), .. }) => {
+            let unrecorded = if unrecorded.are_any() { ", unrecorded" } else { "" };
             Some(format!("match {run}: {} twice{unrecorded}", found.groups().count()))
         }
         Message::Match(MatchMessage { told: MatchTold::Step(_), .. }) => None,
