@@ -110,6 +110,7 @@ async fn facts_of(place: &Place, lent: &mut Lent, look: &SqlLookUp) -> Result<Ro
             name: column.name_str().as_ref().into(),
             held: held_by(column),
             may_be_null: true,
+            words: None,
         })
         .collect();
     let kept = |column: &mysql_async::Column| {

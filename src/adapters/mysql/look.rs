@@ -65,6 +65,7 @@ pub(super) async fn look(inner: &Inner, lent: &mut Lent) -> Result<Arc<Picked>, 
             name: column.name_str().as_ref().into(),
             held: held_by(column),
             may_be_null: !column.flags().contains(ColumnFlags::NOT_NULL_FLAG),
+            words: None,
         })
         .collect();
     lent.conn().close(statement).await.map_err(|fault| place.fault(&fault))?;

@@ -122,6 +122,7 @@ async fn facts_of(place: &Place, lent: &Lent, look: &SqlLookUp) -> Result<RowsFa
                 name: column.name().into(),
                 held: held_by(column.type_()),
                 may_be_null: true,
+                words: None,
             })
             .collect(),
         standing,

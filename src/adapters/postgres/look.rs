@@ -8,7 +8,9 @@ use crate::adapters::sql::{Column, Picked, no_table, pick, quoted};
 use crate::domain::text::clean;
 use crate::ports::source::{SourceFault, SourceFaultKind};
 use crate::preset::source::{Engine, Mapping, Table};
+use std::collections::HashMap;
 use std::sync::Arc;
+use tokio_postgres::types::Kind;
 
 /// Every table and view that is an application's, with the types in the database's own words. Partitions are read through
 /// their parent.
@@ -64,6 +66,7 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
     let sql = format!("SELECT * FROM {} LIMIT 0", picked.sql(Engine::Postgres).from());
     let statement = lent.client().prepare(&sql).await.map_err(|fault| place.fault(&fault))?;
     let never_null = never_null(lent, &picked).await.map_err(|fault| place.fault(&fault))?;
+    let words = words(lent, statement.columns()).await.map_err(|fault| place.fault(&fault))?;
     picked.columns = statement
         .columns()
         .iter()
@@ -71,6 +74,7 @@ pub(super) async fn look(inner: &Inner, lent: &Lent) -> Result<Arc<Picked>, Sour
             name: column.name().into(),
             held: held_by(column.type_()),
             may_be_null: !never_null.iter().any(|name| name == column.name()),
+            words: words.get(&column.type_().oid()).cloned(),
         })
         .collect();
     picked.check_columns(Engine::Postgres).map_err(|misfit| place.misfit(misfit))?;
@@ -89,6 +93,22 @@ async fn database(inner: &Inner, lent: &Lent) -> Result<String, Error> {
     let cluster = "SELECT system_identifier::text FROM pg_control_system()";
     let number: String = lent.client().query_one(cluster, &[]).await?.try_get(0)?;
     Ok(format!("{number}/{name}"))
+}
+
+/// The words of each type that is a list of words, as they are now: the driver remembers those of its first look, and a
+/// later version of a job system adds some.
+async fn words(lent: &Lent, columns: &[tokio_postgres::Column]) -> Result<HashMap<u32, Vec<String>>, Error> {
+    let is_words = |of: &&tokio_postgres::Column| matches!(of.type_().kind(), Kind::Enum(_));
+    let types: Vec<u32> = columns.iter().filter(is_words).map(|column| column.type_().oid()).collect();
+    let mut words: HashMap<u32, Vec<String>> = HashMap::new();
+    if types.is_empty() {
+        return Ok(words);
+    }
+    let query = "SELECT enumtypid, enumlabel::text FROM pg_enum WHERE enumtypid = ANY ($1)";
+    for row in lent.client().query(query, &[&types]).await? {
+        words.entry(row.try_get(0)?).or_default().push(value_at(&row, 1)?);
+    }
+    Ok(words)
 }
 
 /// The columns of a table that are never NULL. A query may join what has none.

@@ -43,6 +43,9 @@ pub struct Column {
     pub held: Held,
     /// Whether it may be NULL, as far as the database tells.
     pub may_be_null: bool,
+    /// The only words that it can hold, for a type of PostgreSQL's that is a list of words: there, to compare with any other
+    /// is an error.
+    pub words: Option<Vec<String>>,
 }
 
 /// A mapping, spelled for an engine.
@@ -113,6 +116,14 @@ impl Sql<'_> {
         self.known(column).is_none_or(|known| known.may_be_null)
     }
 
+    /// Whether a value may stand beside a column in a comparison. A word that an older list lacks is in no row.
+    fn is_comparable(&self, column: &str, value: &Literal) -> bool {
+        match (value, self.known(column).and_then(|known| known.words.as_ref())) {
+            (Literal::Text(text), Some(words)) => words.contains(text),
+            _ => true,
+        }
+    }
+
     /// A column as it is sorted by: in the order that comparing it gives.
     pub fn sorted(&self, column: &str) -> String {
         let name = self.quoted(column);
@@ -152,20 +163,34 @@ impl Sql<'_> {
     fn condition(&self, condition: &Condition) -> String {
         match condition {
             Condition::OneOf(column, values) => {
-                let values: Vec<String> = values.iter().map(|value| self.literal(value)).collect();
+                // The bare column, so that an index on it is used.
+                let values: Vec<String> = values
+                    .iter()
+                    .filter(|value| self.is_comparable(column, value))
+                    .map(|value| self.literal(value))
+                    .collect();
+                if values.is_empty() {
+                    return self.never().to_owned();
+                }
                 format!("{} IN ({})", self.quoted(column), values.join(", "))
             }
             Condition::IsNull(column) => format!("{} IS NULL", self.quoted(column)),
             Condition::IsNotNull(column) => format!("{} IS NOT NULL", self.quoted(column)),
             Condition::BeginsWith(column, text) => {
                 let text = self.literal(&Literal::Text(text.clone()));
-                let (column, no) =
-                    (self.quoted(column), if self.engine == Engine::Postgres { "false" } else { "0" });
+                let is_word = self.known(column).is_some_and(|known| known.words.is_some());
+                let cast = if is_word { "::text" } else { "" };
+                let (column, no) = (format!("{}{cast}", self.quoted(column)), self.never());
                 // A NULL begins with nothing; without coalesce it would make the whole rule NULL.
                 format!("coalesce(substr({column}, 1, {}({text})) = {text}, {no})", self.length())
             }
             Condition::Sql(expression) => format!("({})", self.filled(expression)),
         }
+    }
+
+    /// What is never true.
+    fn never(&self) -> &'static str {
+        if self.engine == Engine::Postgres { "false" } else { "0" }
     }
 
     /// The function that counts characters.
@@ -216,11 +241,7 @@ impl Sql<'_> {
                 }),
             })
             .collect();
-        match (branches.is_empty(), self.engine) {
-            (true, Engine::Postgres) => "false".to_owned(),
-            (true, Engine::Sqlite | Engine::Mysql) => "0".to_owned(),
-            (false, _) => branches.join(" OR "),
-        }
+        if branches.is_empty() { self.never().to_owned() } else { branches.join(" OR ") }
     }
 
     /// "Not surely young": what the database cannot read passes, because it is never fresh.

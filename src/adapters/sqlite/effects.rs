@@ -87,7 +87,8 @@ fn facts_of(place: &Place, connection: &Connection, from: &RowsFrom) -> Result<R
     let read = || -> rusqlite::Result<RowsFacts> {
         connection.execute_batch("BEGIN")?;
         let sql = format!("SELECT * FROM {} LIMIT 0", from_sql(ENGINE, from));
-        let column = |name: &str| Column { name: name.into(), held: Held::Any, may_be_null: true };
+        let column =
+            |name: &str| Column { name: name.into(), held: Held::Any, may_be_null: true, words: None };
         let names = |statement: Statement<'_>| statement.column_names().map(column).collect();
         let columns: Vec<Column> = connection.prepare(&sql).map(names)?;
         let now = clock_of(connection)?;

@@ -33,7 +33,7 @@ pub(super) fn look(inner: &Inner, connection: &Connection) -> Result<Arc<Picked>
     let mapping = pick(preset, Engine::Sqlite, &tables).map_err(|misfit| place.misfit(misfit))?;
     let known = tables.iter().find(|table| table.name.eq_ignore_ascii_case(&mapping.table));
     let Some(table) = known else { return Err(place.misfit(no_table(&mapping, Engine::Sqlite))) };
-    let column = |name: &str| Column { name: name.into(), held: Held::Any, may_be_null: true };
+    let column = |name: &str| Column { name: name.into(), held: Held::Any, may_be_null: true, words: None };
     let mut picked =
         Picked { columns: table.columns.iter().map(|(name, _)| column(name)).collect(), mapping };
     if picked.mapping.select.is_some() {

@@ -314,3 +314,56 @@ fn case_39_and_62_finished_jobs_are_not_read() {
     let read = rows_read(&database, "solid_queue_jobs") - before;
     assert!((1..1_000).contains(&read), "{read} rows were read");
 }
+
+/// Oban's own indexes on the state, and 200,000 completed jobs beside 40 whose node died. With 5,000,000 of them the server
+/// reads its table by the same ones.
+const MANY_OBAN_JOBS: &str = "DELETE FROM oban_jobs;
+    INSERT INTO oban_jobs (id, state, worker, attempt, attempted_at, attempted_by, completed_at)
+    SELECT i, CASE WHEN i % 5000 = 0 THEN 'executing' ELSE 'completed' END::oban_job_state, 'MyApp.ChargeWorker', 1,
+           timezone('UTC', now()) - interval '2 hours', '{web@a}',
+           CASE WHEN i % 5000 > 0 THEN timezone('UTC', now()) - interval '1 hour' END
+      FROM generate_series(1, 200000) AS i;
+    CREATE INDEX oban_jobs_state_queue_priority_scheduled_at_id_index
+        ON oban_jobs (state, queue, priority, scheduled_at, id);
+    CREATE INDEX oban_jobs_state_cancelled_at_index ON oban_jobs (state, cancelled_at);
+    CREATE INDEX oban_jobs_state_discarded_at_index ON oban_jobs (state, discarded_at);
+    ANALYZE oban_jobs";
+
+#[test]
+fn case_38_the_stuck_of_many_jobs_are_read_by_the_index_on_an_enum() {
+    let Some(database) = system(Engine::Postgres, "oban.postgres.sql", MANY_OBAN_JOBS) else { return };
+    let whole = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'oban_jobs'";
+    let before = (rows_read(&database, "oban_jobs"), database.first(whole));
+    let lines = listed(&database);
+    let expected: Vec<String> = (1..=40).map(|at| (at * 5_000).to_string()).collect();
+    assert_eq!(keys(&lines), expected.iter().map(String::as_str).collect());
+    // What was not read was not sorted either.
+    let read = rows_read(&database, "oban_jobs") - before.0;
+    assert!((40..1_000).contains(&read), "{read} rows were read");
+    assert_eq!(database.first(whole), before.1, "the table was read from end to end");
+}
+
+#[test]
+fn an_older_list_of_states_lacks_some_and_a_newer_one_has_more() {
+    // `suspended` came late, and nobody knows what is to come.
+    let words = |words: &str| {
+        format!(
+            "ALTER TABLE oban_jobs ALTER state DROP DEFAULT;
+             ALTER TYPE oban_job_state RENAME TO before;
+             CREATE TYPE oban_job_state AS ENUM ({words});
+             ALTER TABLE oban_jobs ALTER state TYPE oban_job_state USING state::text::oban_job_state"
+        )
+    };
+    let older = "'available', 'scheduled', 'executing', 'retryable', 'completed', 'discarded', 'cancelled'";
+    let Some(database) = system(Engine::Postgres, "oban.postgres.sql", &words(older)) else { return };
+    let found: BTreeSet<String> = keys(&listed(&database)).into_iter().map(str::to_owned).collect();
+    assert!(found.contains("1") && found.contains("2") && found.contains("6"), "{found:?}");
+    database.execute("DROP TYPE before");
+    database.execute(&words(&format!("{older}, 'paused'")));
+    database.execute("UPDATE oban_jobs SET state = 'paused' WHERE id = 4");
+    let again: BTreeSet<String> = keys(&listed(&database)).into_iter().map(str::to_owned).collect();
+    assert_eq!(again, found);
+    // A status that no rule names is no finding, and is there as it is.
+    let paused = run(&database, "check 4 --json").json().remove(0);
+    assert_eq!((&paused["status"], &paused["finding"]), (&json!("paused"), &Value::Null));
+}

@@ -23,6 +23,7 @@ fn facts(held: Held, standing: Standing) -> RowsFacts {
         name: name.into(),
         held: if name == "reference" { held } else { Held::Text },
         may_be_null: true,
+        words: None,
     };
     RowsFacts {
         columns: names.iter().map(|name| column(name)).collect(),
