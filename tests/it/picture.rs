@@ -8,6 +8,7 @@ pub mod svg;
 use crate::pty::steps::{find, give_reason};
 use crate::pty::terminal::{Start, Terminal};
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::path::Path;
 
 /// A picture, and what must be named in it as on the screen.
@@ -107,6 +108,15 @@ fn a_picture_of_another_screen_does_not_fit() {
     );
     let older = "38 findings  worst first  no such line here at all";
     assert!(std::panic::catch_unwind(|| fits(screen, older, "older")).is_err());
+}
+
+#[test]
+fn no_space_of_a_picture_gets_lost_in_a_browser() {
+    let mut parser = vt100::Parser::new(NonZero::new(1).unwrap(), NonZero::new(20).unwrap(), 0);
+    parser.process(b"\x1b[7mtwice-2   12.00 EUR");
+    let svg = svg::draw(parser.screen(), "spaces");
+    assert!(svg.contains(">twice-2\u{a0}\u{a0}\u{a0}12.00\u{a0}EUR</text>"), "{svg}");
+    assert!(svg::text_of(&svg).contains("twice-2   12.00 EUR"));
 }
 
 /// Whether pictures are made anew.

@@ -61,8 +61,7 @@ fn frame(screen: &vt100::Screen, below: f32, title: &str) -> String {
         writeln!(svg, r#"<circle cx="{x}" cy="18" r="6" fill="{color}"/>"#).unwrap();
     }
     let font = "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
-    writeln!(svg, r#"<g font-family="{font}" font-size="14" fill="{FOREGROUND}" xml:space="preserve">"#)
-        .unwrap();
+    writeln!(svg, r#"<g font-family="{font}" font-size="14" fill="{FOREGROUND}">"#).unwrap();
     let middle = width / 2.0;
     writeln!(
         svg,
@@ -140,7 +139,7 @@ impl Run {
         if self.look.is_dim {
             write!(svg, r#" opacity="{DIM_OPACITY}""#).unwrap();
         }
-        writeln!(svg, ">{}</text>", escaped(&self.text)).unwrap();
+        writeln!(svg, ">{}</text>", spaced(&escaped(&self.text))).unwrap();
     }
 }
 
@@ -196,9 +195,19 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// A text whose spaces all stay: browsers make one of several, also where `xml:space` asks for them, and would stretch what
+/// is left to the run's length.
+fn spaced(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
 /// The text of a picture, a run a line.
 pub fn text_of(svg: &str) -> String {
     let tags = regex::Regex::new("<[^>]*>").unwrap();
     let text = tags.replace_all(svg, "");
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&")
+        .replace('\u{a0}', " ")
 }
