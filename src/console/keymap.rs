@@ -103,6 +103,8 @@ pub enum Action {
     Mouse,
     /// Show the help.
     Help,
+    /// Draw the whole screen anew, whatever else was written on it.
+    Redraw,
     /// Stop as the shell's job.
     Suspend,
     /// End the program.
@@ -310,6 +312,22 @@ const HAVE_KEYS: &[Place] = &[
     P::Reconcile,
     P::Mismatch,
 ];
+const NOT_AUDIT: &[Place] = &[
+    P::Proposals,
+    P::Proposal,
+    P::Timeline,
+    P::Questions,
+    P::Duplicates,
+    P::Duplicate,
+    P::Reconcile,
+    P::Mismatch,
+];
+const NOT_PROPOSALS: &[Place] =
+    &[P::Audit, P::Entry, P::Timeline, P::Questions, P::Duplicates, P::Duplicate, P::Reconcile, P::Mismatch];
+const NOT_DUPLICATES: &[Place] =
+    &[P::Audit, P::Entry, P::Proposals, P::Proposal, P::Timeline, P::Questions, P::Reconcile, P::Mismatch];
+const NOT_RECONCILE: &[Place] =
+    &[P::Audit, P::Entry, P::Proposals, P::Proposal, P::Timeline, P::Questions, P::Duplicates, P::Duplicate];
 const PROPOSALS: &[Place] = &[P::Proposals, P::Proposal];
 const SCROLLS: &[Place] = &[
     P::Triage,
@@ -444,19 +462,23 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::CopyKey, &[char('y')], HAVE_KEYS, Group::Look, "", "copy the key to the clipboard"),
     bind(A::CopyKey, &[char('y')], DUPLICATES, Group::Look, "", "in the duplicates: copy all that a refund needs to the clipboard"),
     bind(A::Audit, &[char('A')], ITEMS, Group::Look, "audit", "the audit: who did what, newest first"),
-    bind(A::Audit, &[char('A')], &[P::Audit, P::Entry], Group::Look, "findings", "in the audit: back to the findings"),
+    bind(A::Audit, &[char('A')], NOT_AUDIT, Group::Look, "", "the audit, from another view"),
+    bind(A::Audit, &[char('A')], &[P::Audit, P::Entry], Group::Look, "back", "in the audit: back to where you came from"),
     bind(A::Approve, &[char('a')], PROPOSALS, Group::Decide, "approve", "in the proposals: approve somebody else's, and carry it out"),
     bind(A::Withdraw, &[char('w')], PROPOSALS, Group::Decide, "withdraw", "in the proposals: take yours back, or reject somebody else's"),
     bind(A::Proposals, &[char('P')], ITEMS, Group::Look, "proposals", "the proposals that wait for a second person"),
-    bind(A::Proposals, &[char('P')], PROPOSALS, Group::Look, "findings", "in the proposals: back to the findings"),
+    bind(A::Proposals, &[char('P')], NOT_PROPOSALS, Group::Look, "", "the proposals, from another view"),
+    bind(A::Proposals, &[char('P')], PROPOSALS, Group::Look, "back", "in the proposals: back to where you came from"),
     bind(A::Refresh, &[char('R')], PROPOSALS, Group::Look, "refresh", "in the proposals: read them again"),
     bind(A::Timeline, &[char('T')], HAVE_TIMELINES, Group::Look, "timeline", "the timeline of this item: what happened when, and the six questions"),
     bind(A::Timeline, &[char('T')], TIMELINE, Group::Look, "", "in the timeline: back to where you came from"),
     bind(A::Refresh, &[char('R')], TIMELINE, Group::Look, "refresh", "in the timeline: read it again"),
     bind(A::Duplicates, &[char('D')], ITEMS, Group::Look, "duplicates", "duplicates: what happened more than once, how, and what was charged twice"),
-    bind(A::Duplicates, &[char('D')], DUPLICATES, Group::Look, "findings", "in the duplicates: back to the findings"),
+    bind(A::Duplicates, &[char('D')], NOT_DUPLICATES, Group::Look, "", "the duplicates, from another view"),
+    bind(A::Duplicates, &[char('D')], DUPLICATES, Group::Look, "back", "in the duplicates: back to where you came from"),
     bind(A::Reconcile, &[char('M')], ITEMS, Group::Look, "reconcile", "reconcile: match effects and items both ways, whatever the items' state"),
-    bind(A::Reconcile, &[char('M')], RECONCILE, Group::Look, "findings", "in reconcile: back to the findings"),
+    bind(A::Reconcile, &[char('M')], NOT_RECONCILE, Group::Look, "", "reconcile, from another view"),
+    bind(A::Reconcile, &[char('M')], RECONCILE, Group::Look, "back", "in reconcile: back to where you came from"),
     bind(A::Refresh, &[char('R')], MATCHINGS, Group::Look, "refresh", "in duplicates and reconcile: read the lists and match again"),
     bind(A::Down, &[char('j'), key(KeyCode::Down)], SCROLLS, Group::Move, "", "one line down"),
     bind(A::Up, &[char('k'), key(KeyCode::Up)], SCROLLS, Group::Move, "", "one line up"),
@@ -489,6 +511,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Mouse, &[char('m')], LISTS, Group::Program, "", "mouse on or off (off leaves selecting text to the terminal)"),
     bind(A::Palette, &[char(':')], LISTS, Group::Program, "palette", "palette: every action by its name"),
     bind(A::Help, &[char('?')], LISTS, Group::Program, "help", "this help"),
+    bind(A::Redraw, &[ctrl('l')], EVERYWHERE, Group::Program, "", "draw everything anew, where something else wrote on the screen"),
     bind(A::Suspend, &[ctrl('z')], EVERYWHERE, Group::Program, "", "stop as the shell's job; `fg` comes back"),
     bind(A::QuitNow, &[ctrl('c')], EVERYWHERE, Group::Program, "", "quit from anywhere"),
 ];

@@ -129,6 +129,8 @@ pub enum Task {
     Copy(String),
     /// Turn mouse reports on or off.
     CaptureMouse(bool),
+    /// Draw the whole screen anew (`Ctrl-L`).
+    Redraw,
     /// Stop as the shell's job (`Ctrl-Z`).
     Suspend,
     /// End: wait for writes that have begun, then leave the terminal.

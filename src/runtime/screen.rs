@@ -37,6 +37,12 @@ pub trait Screen {
     /// The terminal's own.
     fn capture_mouse(&mut self, on: bool) -> io::Result<()>;
 
+    /// Lets the next frame be drawn whole, whatever stands on the terminal by now.
+    ///
+    /// # Errors
+    /// The terminal's own.
+    fn redraw(&mut self) -> io::Result<()>;
+
     /// Gives the terminal back for a while.
     fn leave(&mut self);
 
@@ -111,6 +117,12 @@ impl<W: Write> Screen for Tty<W> {
         Backend::flush(self.terminal.backend_mut())
     }
 
+    fn redraw(&mut self) -> io::Result<()> {
+        // Not `clear`: that asks the terminal for its cursor, and the answer would be taken for a key.
+        let size = self.terminal.size()?;
+        self.terminal.resize(size.into())
+    }
+
     fn leave(&mut self) {
         terminal::leave();
     }
@@ -122,9 +134,7 @@ impl<W: Write> Screen for Tty<W> {
     fn enter(&mut self) -> io::Result<()> {
         terminal::enter()?;
         self.capture_mouse(self.captures_mouse)?;
-        // Not `clear`: that asks the terminal for its cursor, and the answer would be taken for a key.
-        let size = self.terminal.size()?;
-        self.terminal.resize(size.into())
+        self.redraw()
     }
 
     fn is_gone(&self) -> bool {

@@ -190,7 +190,7 @@ impl Tasks {
                 self.recordings.spawn(keep_view(outlet, view));
             }
             // These are the event loop's own: they need the terminal.
-            Task::Copy(_) | Task::CaptureMouse(_) | Task::Suspend | Task::Quit => {}
+            Task::Copy(_) | Task::CaptureMouse(_) | Task::Redraw | Task::Suspend | Task::Quit => {}
         }
     }
 

@@ -108,6 +108,37 @@ fn it_is_reached_from_a_matching_and_goes_back_there() {
     assert_eq!(console.model.reconcile.cursor, line);
 }
 
+/// Nothing is a dead end: each view opens from each other one, and `Esc` goes back to that.
+#[test]
+fn every_view_opens_from_every_other_and_goes_back() {
+    let views = [
+        ("A", Screen::Audit),
+        ("P", Screen::Proposals),
+        ("D", Screen::Matching(Matching::Duplicates)),
+        ("M", Screen::Matching(Matching::Reconcile)),
+    ];
+    for (_, from) in views.into_iter().chain([("T", Screen::Timeline)]) {
+        for (key, to) in views.into_iter().filter(|(_, to)| *to != from) {
+            let mut console = Console::with(80, 24, 12);
+            match from {
+                Screen::Timeline => console.open_timeline(|_| {}),
+                Screen::Matching(which) => console.open_matching(which),
+                _ => drop(console.press(if from == Screen::Audit { "A" } else { "P" })),
+            }
+            assert_eq!(console.model.screen, from);
+            console.press(key);
+            assert_eq!(console.model.screen, to, "{key} in {from:?}");
+            assert!(!console.screen().is_empty());
+            console.press("Esc");
+            // What runs is stopped first.
+            if console.model.screen == to {
+                console.press("Esc");
+            }
+            assert_eq!(console.model.screen, from, "Esc from {to:?}");
+        }
+    }
+}
+
 #[test]
 fn the_provider_is_asked_by_a_key_and_the_list_learns_of_it() {
     let mut console = Console::with(80, 24, 12);

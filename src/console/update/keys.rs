@@ -44,6 +44,7 @@ pub fn on_key(model: &mut Model, view: &ViewState, event: KeyEvent) -> Vec<Task>
 fn on_unseen_key(model: &Model, event: KeyEvent) -> Vec<Task> {
     match model.setup.keys.action_of(Place::Findings, event) {
         Some(Action::Quit | Action::QuitNow) => vec![Task::Quit],
+        Some(Action::Redraw) => vec![Task::Redraw],
         Some(Action::Suspend) => vec![Task::Suspend],
         _ => Vec::new(),
     }
@@ -150,6 +151,7 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Action::Run => return run(model, view),
         Action::KeepName => return outlook::keep_name(model),
         Action::Help => model.dialog = Dialog::Help(0),
+        Action::Redraw => return vec![Task::Redraw],
         Action::Suspend => return vec![Task::Suspend],
         Action::Quit | Action::QuitNow => return vec![Task::Quit],
         Action::KeepFilter => {

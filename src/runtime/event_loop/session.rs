@@ -90,6 +90,7 @@ impl<'a, C: Console, S: Screen> Session<'a, C, S> {
                 }
                 Task::Copy(text) => self.copy(&text),
                 Task::CaptureMouse(on) => self.screen.capture_mouse(on),
+                Task::Redraw => self.screen.redraw(),
                 Task::Suspend => {
                     self.ask_for_stop();
                     Ok(())

@@ -93,6 +93,10 @@ impl Screen for TestScreen {
         self.say(format!("mouse {on}"))
     }
 
+    fn redraw(&mut self) -> io::Result<()> {
+        self.say("redraw")
+    }
+
     fn leave(&mut self) {
         self.say("leave").unwrap();
     }

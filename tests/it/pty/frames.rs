@@ -115,6 +115,18 @@ fn a_console_on_which_nothing_moves_writes_nothing() {
 }
 
 #[test]
+fn a_key_draws_everything_anew_over_what_somebody_else_wrote() {
+    let mut terminal = checked();
+    terminal.scribble("\x1b[5;1Hbroadcast message from root");
+    terminal.shows("broadcast message from root");
+    terminal.press("\x0c");
+    terminal.hides("broadcast message from root");
+    terminal.shows("Findings");
+    terminal.press("q");
+    terminal.is_over(0);
+}
+
+#[test]
 fn without_colours_there_are_none_in_the_bytes() {
     for (environment, has_colors) in [(&[][..], true), (&[("NO_COLOR", "1")][..], false)] {
         let mut terminal = Terminal::start(&Start { environment, ..Start::default() });

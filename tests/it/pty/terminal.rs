@@ -173,6 +173,11 @@ impl Terminal {
         self.master.as_ref().unwrap().resize(pty_size((columns, rows))).unwrap();
     }
 
+    /// Somebody else writes on the terminal.
+    pub fn scribble(&mut self, text: &str) {
+        self.received().parser.process(text.as_bytes());
+    }
+
     /// What the screen shows.
     pub fn contents(&self) -> String {
         self.screen().contents()
