@@ -37,6 +37,12 @@ pub enum Action {
     SelectAll,
     /// Open the filter box.
     Filter,
+    /// Open the box that finds a finding by some letters.
+    Find,
+    /// To the finding that was found.
+    GoTo,
+    /// Tell the whole of what the line at the bottom says.
+    Message,
     /// Sort by the next column.
     SortNext,
     /// Turn the order round.
@@ -164,6 +170,8 @@ pub enum Place {
     Name,
     /// The filter box.
     Filter,
+    /// The box that finds.
+    Find,
     /// The reason in a dialog.
     Reason,
     /// The "insist" switch in a dialog.
@@ -183,7 +191,7 @@ pub enum Place {
 impl Place {
     /// Whether printable keys are text there, and nothing else.
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Filter | Self::Reason | Self::Typed | Self::Palette | Self::Name)
+        matches!(self, Self::Filter | Self::Find | Self::Reason | Self::Typed | Self::Palette | Self::Name)
     }
 }
 
@@ -352,6 +360,7 @@ const SCROLLS_TOO: &[Place] = &[
     P::Reason,
     P::Typed,
     P::Filter,
+    P::Find,
 ];
 const ITEMS: &[Place] = &[P::Findings, P::Item];
 const TIMELINE: &[Place] = &[P::Timeline, P::Questions];
@@ -391,6 +400,7 @@ const EVERYWHERE: &[Place] = &[
     P::Reconcile,
     P::Mismatch,
     P::Filter,
+    P::Find,
     P::Reason,
     P::Insist,
     P::Button,
@@ -424,6 +434,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Window, &[char('w')], MATCHINGS, Group::Look, "window", "in duplicates and reconcile: the next window (2h, 24h, 7d)"),
     bind(A::ToItem, &[char('o')], TO_ITEM, Group::Look, "its finding", "to the item in the list of findings, if it is one; Esc comes back"),
     bind(A::Filter, &[char('/')], ITEMS, Group::Look, "filter", "filter: words, kind:invoice finding:stuck verdict:unknown age>2h -timeout"),
+    bind(A::Find, &[char('f')], ITEMS, Group::Look, "", "find a finding by some letters of its key or reference"),
     bind(A::Quit, &[char('q')], LISTS, Group::Program, "quit", "quit; a write that has begun is waited for"),
     bind(A::Back, &[key(KeyCode::Esc), char('h'), key(KeyCode::Left)], LISTS, Group::Move, "back", "cancel what runs, else back, else drop selection, else filter"),
     bind(A::CheckAll, &[char('C')], &[P::Findings], Group::Look, "check all", "ask the providers of all findings shown"),
@@ -460,8 +471,8 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Refresh, &[char('R')], MATCHINGS, Group::Look, "refresh", "in duplicates and reconcile: read the lists and match again"),
     bind(A::Down, &[char('j'), key(KeyCode::Down)], SCROLLS, Group::Move, "", "one line down"),
     bind(A::Up, &[char('k'), key(KeyCode::Up)], SCROLLS, Group::Move, "", "one line up"),
-    bind(A::Down, &[key(KeyCode::Down), ctrl('n')], &[P::Palette], Group::Dialog, "", "in the palette: one line down"),
-    bind(A::Up, &[key(KeyCode::Up), ctrl('p')], &[P::Palette], Group::Dialog, "", "in the palette: one line up"),
+    bind(A::Down, &[key(KeyCode::Down), ctrl('n')], &[P::Palette, P::Find], Group::Dialog, "", "in the palette and in find: one line down"),
+    bind(A::Up, &[key(KeyCode::Up), ctrl('p')], &[P::Palette, P::Find], Group::Dialog, "", "in the palette and in find: one line up"),
     bind(A::Down, &[key(KeyCode::Down)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll the text above down (filtering: the list)"),
     bind(A::Up, &[key(KeyCode::Up)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll it up"),
     bind(A::HalfDown, &[ctrl('d')], SCROLLS, Group::Move, "", "half a page down"),
@@ -474,6 +485,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Pick, &[key(KeyCode::Enter), char(' ')], &[P::Triage], Group::Dialog, "filter by it", "in triage: filter by the count (or press its letter); again undoes it"),
     bind(A::Close, &[key(KeyCode::Esc), char('t'), char('q')], &[P::Triage], Group::Dialog, "close", "in triage: close it; the filter stays"),
     bind(A::Run, &[key(KeyCode::Enter)], &[P::Palette], Group::Dialog, "do it", "in the palette: do what is found"),
+    bind(A::GoTo, &[key(KeyCode::Enter)], &[P::Find], Group::Dialog, "go to it", "in find: put the cursor on it, out of its group; a filter that hides it goes"),
     bind(A::KeepName, &[key(KeyCode::Enter)], &[P::Name], Group::Dialog, "save", "save the view under the name typed"),
     bind(A::KeepFilter, &[key(KeyCode::Enter)], &[P::Filter], Group::Dialog, "keep the filter", "keep the filter as typed"),
     bind(A::NextField, &[key(KeyCode::Tab), key(KeyCode::Enter)], &[P::Reason, P::Insist], Group::Dialog, "next field", "to the next field"),
@@ -484,10 +496,11 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::ConfirmTyped, &[key(KeyCode::Enter)], &[P::Typed], Group::Dialog, "confirm what you typed", "confirm once the word asked for is typed"),
     bind(A::StopDeciding, &[key(KeyCode::Esc)], &[P::Writing], Group::Dialog, "stop before the next", "stop before the next one; the one begun is carried to its outcome"),
     bind(A::PauseDeciding, &[char(' ')], &[P::Writing], Group::Dialog, "pause", "pause before the next one; again goes on"),
-    bind(A::Cancel, &[key(KeyCode::Esc)], &[P::Filter, P::Palette, P::Name, P::Reason, P::Insist, P::Button, P::Typed, P::Blocked], Group::Dialog, "cancel", "leave the dialog; nothing is written"),
+    bind(A::Cancel, &[key(KeyCode::Esc)], &[P::Filter, P::Find, P::Palette, P::Name, P::Reason, P::Insist, P::Button, P::Typed, P::Blocked], Group::Dialog, "cancel", "leave the dialog; nothing is written"),
     bind(A::Close, &[key(KeyCode::Esc), key(KeyCode::Enter), char('q')], &[P::Reading], Group::Dialog, "close", "close what you have read"),
     bind(A::Mouse, &[char('m')], LISTS, Group::Program, "", "mouse on or off (off leaves selecting text to the terminal)"),
     bind(A::Palette, &[char(':')], LISTS, Group::Program, "palette", "palette: every action by its name"),
+    bind(A::Message, &[char('!')], LISTS, Group::Program, "", "all of what the line at the bottom says, where there is no room for it"),
     bind(A::Help, &[char('?')], LISTS, Group::Program, "help", "this help"),
     bind(A::Suspend, &[ctrl('z')], EVERYWHERE, Group::Program, "", "stop as the shell's job; `fg` comes back"),
     bind(A::QuitNow, &[ctrl('c')], EVERYWHERE, Group::Program, "", "quit from anywhere"),

@@ -273,7 +273,7 @@ fn checks_that_are_not_on_record_are_told() {
     let (which, run, _) = only_match(&console.press("M"));
     let fault = RecordFault { what: "disk full".to_owned(), do_next: "Make room.".to_owned() };
     console.answer_matching(which, run, Some(fault));
-    assert!(console.screen().contains("The checks are not on record: disk full Make room."));
+    assert!(console.screen().contains("The checks are not on record: disk full. Make room."));
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn late_answers_are_dropped_and_faults_are_told() {
     console.send(Message::Story(StoryMessage { run, story: Ok(None), record_fault: Some(fault) }));
     let screen = console.screen();
     assert!(screen.contains("No source, no log and no record has such an item any more."), "{screen}");
-    assert!(screen.contains("The check is not on record: disk full Make room."), "{screen}");
+    assert!(screen.contains("The check is not on record: disk full. Make room."), "{screen}");
 }
 
 #[test]
