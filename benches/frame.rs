@@ -45,6 +45,7 @@ const FILTERS: [&str; 9] = [
     "error:reset -key:7",
     "attempts>2 reference:2026",
 ];
+const FINDS: [&str; 5] = ["inv", "i26", "e99 05", "zzz", "é"];
 
 fn main() -> Result<ExitCode, Fault> {
     println!("a console of {FINDINGS} findings, half checked, {WIDTH}x{HEIGHT}");
@@ -53,6 +54,7 @@ fn main() -> Result<ExitCode, Fault> {
     report(&mut bounds, "a frame", &measure(ROUNDS, || console.draw())?);
     keys(&mut console, &mut bounds)?;
     filters(&mut console, &mut bounds)?;
+    finds(&mut console, &mut bounds)?;
     news(&mut console, &mut bounds)?;
     println!("  the whole bench held {} at most", mebibytes(own_peak_bytes()));
     Ok(bounds.exit())
@@ -102,9 +104,20 @@ fn keys(console: &mut Console, bounds: &mut Bounds) -> Result<(), Fault> {
 /// Of each filter the letter that took longest, there or back.
 fn filters(console: &mut Console, bounds: &mut Bounds) -> Result<(), Fault> {
     for typed in FILTERS {
-        let letters = console.type_filter(typed)?;
+        let letters = console.type_text(KeyCode::Char('/'), typed)?;
         if let Some((shown, times)) = letters.iter().max_by_key(|(_, times)| median(times)) {
             report(bounds, &format!("filter `{typed}`, slowest at {shown}"), times);
+        }
+    }
+    Ok(())
+}
+
+/// Of each text that is looked for the letter that took longest, there or back.
+fn finds(console: &mut Console, bounds: &mut Bounds) -> Result<(), Fault> {
+    for typed in FINDS {
+        let letters = console.type_text(KeyCode::Char('f'), typed)?;
+        if let Some((shown, times)) = letters.iter().max_by_key(|(_, times)| median(times)) {
+            report(bounds, &format!("find `{typed}`, slowest at {shown}"), times);
         }
     }
     Ok(())
@@ -252,15 +265,15 @@ impl Console {
         self.draw()
     }
 
-    /// Types a filter and takes it away letter by letter, several times: each letter, there and back, with its frame.
-    fn type_filter(&mut self, typed: &str) -> Result<Vec<(String, Vec<Duration>)>, Fault> {
+    /// Types into the box of a key and takes it away letter by letter, several times: each letter, there and back, with its frame.
+    fn type_text(&mut self, opens: KeyCode, typed: &str) -> Result<Vec<(String, Vec<Duration>)>, Fault> {
         let there = typed.char_indices().map(|(at, letter)| (KeyCode::Char(letter), typed.get(..=at)));
         let back = typed.char_indices().rev().map(|(at, _)| (KeyCode::Backspace, typed.get(..at)));
         let steps: Vec<_> = there.chain(back).collect();
         let mut letters: Vec<(String, Vec<Duration>)> =
             steps.iter().map(|(_, shown)| (format!("`{}`", shown.unwrap_or("")), Vec::new())).collect();
         for _ in 0..ROUNDS_OF_LETTERS {
-            self.press(KeyCode::Char('/'))?;
+            self.press(opens)?;
             for ((code, _), (_, times)) in steps.iter().zip(&mut letters) {
                 times.extend(measure(1, || self.press(*code))?);
             }

@@ -37,6 +37,12 @@ pub enum Action {
     SelectAll,
     /// Open the filter box.
     Filter,
+    /// Open the box that finds a finding by some letters.
+    Find,
+    /// To the finding that was found.
+    GoTo,
+    /// Tell the whole of what the line at the bottom says.
+    Message,
     /// Sort by the next column.
     SortNext,
     /// Turn the order round.
@@ -166,6 +172,8 @@ pub enum Place {
     Name,
     /// The filter box.
     Filter,
+    /// The box that finds.
+    Find,
     /// The reason in a dialog.
     Reason,
     /// The "insist" switch in a dialog.
@@ -185,7 +193,7 @@ pub enum Place {
 impl Place {
     /// Whether printable keys are text there, and nothing else.
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Filter | Self::Reason | Self::Typed | Self::Palette | Self::Name)
+        matches!(self, Self::Filter | Self::Find | Self::Reason | Self::Typed | Self::Palette | Self::Name)
     }
 }
 
@@ -370,6 +378,7 @@ const SCROLLS_TOO: &[Place] = &[
     P::Reason,
     P::Typed,
     P::Filter,
+    P::Find,
 ];
 const ITEMS: &[Place] = &[P::Findings, P::Item];
 const TIMELINE: &[Place] = &[P::Timeline, P::Questions];
@@ -409,6 +418,7 @@ const EVERYWHERE: &[Place] = &[
     P::Reconcile,
     P::Mismatch,
     P::Filter,
+    P::Find,
     P::Reason,
     P::Insist,
     P::Button,
@@ -442,6 +452,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Window, &[char('w')], MATCHINGS, Group::Look, "window", "in duplicates and reconcile: the next window (2h, 24h, 7d)"),
     bind(A::ToItem, &[char('o')], TO_ITEM, Group::Look, "its finding", "to the item in the list of findings, if it is one; Esc comes back"),
     bind(A::Filter, &[char('/')], ITEMS, Group::Look, "filter", "filter: words, kind:invoice finding:stuck verdict:unknown age>2h -timeout"),
+    bind(A::Find, &[char('f')], ITEMS, Group::Look, "", "find a finding by some letters of its key or reference"),
     bind(A::Quit, &[char('q')], LISTS, Group::Program, "quit", "quit; a write that has begun is waited for"),
     bind(A::Back, &[key(KeyCode::Esc), char('h'), key(KeyCode::Left)], LISTS, Group::Move, "back", "cancel what runs, else back, else drop selection, else filter"),
     bind(A::CheckAll, &[char('C')], &[P::Findings], Group::Look, "check all", "ask the providers of all findings shown"),
@@ -463,27 +474,27 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::CopyKey, &[char('y')], DUPLICATES, Group::Look, "", "in the duplicates: copy all that a refund needs to the clipboard"),
     bind(A::Audit, &[char('A')], ITEMS, Group::Look, "audit", "the audit: who did what, newest first"),
     bind(A::Audit, &[char('A')], NOT_AUDIT, Group::Look, "", "the audit, from another view"),
-    bind(A::Audit, &[char('A')], &[P::Audit, P::Entry], Group::Look, "back", "in the audit: back to where you came from"),
+    bind(A::Audit, &[char('A')], &[P::Audit, P::Entry], Group::Look, "", "in the audit: back to where you came from"),
     bind(A::Approve, &[char('a')], PROPOSALS, Group::Decide, "approve", "in the proposals: approve somebody else's, and carry it out"),
     bind(A::Withdraw, &[char('w')], PROPOSALS, Group::Decide, "withdraw", "in the proposals: take yours back, or reject somebody else's"),
     bind(A::Proposals, &[char('P')], ITEMS, Group::Look, "proposals", "the proposals that wait for a second person"),
     bind(A::Proposals, &[char('P')], NOT_PROPOSALS, Group::Look, "", "the proposals, from another view"),
-    bind(A::Proposals, &[char('P')], PROPOSALS, Group::Look, "back", "in the proposals: back to where you came from"),
+    bind(A::Proposals, &[char('P')], PROPOSALS, Group::Look, "", "in the proposals: back to where you came from"),
     bind(A::Refresh, &[char('R')], PROPOSALS, Group::Look, "refresh", "in the proposals: read them again"),
     bind(A::Timeline, &[char('T')], HAVE_TIMELINES, Group::Look, "timeline", "the timeline of this item: what happened when, and the six questions"),
     bind(A::Timeline, &[char('T')], TIMELINE, Group::Look, "", "in the timeline: back to where you came from"),
     bind(A::Refresh, &[char('R')], TIMELINE, Group::Look, "refresh", "in the timeline: read it again"),
     bind(A::Duplicates, &[char('D')], ITEMS, Group::Look, "duplicates", "duplicates: what happened more than once, how, and what was charged twice"),
     bind(A::Duplicates, &[char('D')], NOT_DUPLICATES, Group::Look, "", "the duplicates, from another view"),
-    bind(A::Duplicates, &[char('D')], DUPLICATES, Group::Look, "back", "in the duplicates: back to where you came from"),
+    bind(A::Duplicates, &[char('D')], DUPLICATES, Group::Look, "", "in the duplicates: back to where you came from"),
     bind(A::Reconcile, &[char('M')], ITEMS, Group::Look, "reconcile", "reconcile: match effects and items both ways, whatever the items' state"),
     bind(A::Reconcile, &[char('M')], NOT_RECONCILE, Group::Look, "", "reconcile, from another view"),
-    bind(A::Reconcile, &[char('M')], RECONCILE, Group::Look, "back", "in reconcile: back to where you came from"),
+    bind(A::Reconcile, &[char('M')], RECONCILE, Group::Look, "", "in reconcile: back to where you came from"),
     bind(A::Refresh, &[char('R')], MATCHINGS, Group::Look, "refresh", "in duplicates and reconcile: read the lists and match again"),
     bind(A::Down, &[char('j'), key(KeyCode::Down)], SCROLLS, Group::Move, "", "one line down"),
     bind(A::Up, &[char('k'), key(KeyCode::Up)], SCROLLS, Group::Move, "", "one line up"),
-    bind(A::Down, &[key(KeyCode::Down), ctrl('n')], &[P::Palette], Group::Dialog, "", "in the palette: one line down"),
-    bind(A::Up, &[key(KeyCode::Up), ctrl('p')], &[P::Palette], Group::Dialog, "", "in the palette: one line up"),
+    bind(A::Down, &[key(KeyCode::Down), ctrl('n')], &[P::Palette, P::Find], Group::Dialog, "", "in the palette and in find: one line down"),
+    bind(A::Up, &[key(KeyCode::Up), ctrl('p')], &[P::Palette, P::Find], Group::Dialog, "", "in the palette and in find: one line up"),
     bind(A::Down, &[key(KeyCode::Down)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll the text above down (filtering: the list)"),
     bind(A::Up, &[key(KeyCode::Up)], &[P::Filter, P::Reason, P::Typed, P::Insist, P::Button], Group::Dialog, "", "scroll it up"),
     bind(A::HalfDown, &[ctrl('d')], SCROLLS, Group::Move, "", "half a page down"),
@@ -496,6 +507,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::Pick, &[key(KeyCode::Enter), char(' ')], &[P::Triage], Group::Dialog, "filter by it", "in triage: filter by the count (or press its letter); again undoes it"),
     bind(A::Close, &[key(KeyCode::Esc), char('t'), char('q')], &[P::Triage], Group::Dialog, "close", "in triage: close it; the filter stays"),
     bind(A::Run, &[key(KeyCode::Enter)], &[P::Palette], Group::Dialog, "do it", "in the palette: do what is found"),
+    bind(A::GoTo, &[key(KeyCode::Enter)], &[P::Find], Group::Dialog, "go to it", "in find: put the cursor on it, out of its group; a filter that hides it goes"),
     bind(A::KeepName, &[key(KeyCode::Enter)], &[P::Name], Group::Dialog, "save", "save the view under the name typed"),
     bind(A::KeepFilter, &[key(KeyCode::Enter)], &[P::Filter], Group::Dialog, "keep the filter", "keep the filter as typed"),
     bind(A::NextField, &[key(KeyCode::Tab), key(KeyCode::Enter)], &[P::Reason, P::Insist], Group::Dialog, "next field", "to the next field"),
@@ -506,10 +518,11 @@ pub const KEYMAP: &[Binding] = &[
     bind(A::ConfirmTyped, &[key(KeyCode::Enter)], &[P::Typed], Group::Dialog, "confirm what you typed", "confirm once the word asked for is typed"),
     bind(A::StopDeciding, &[key(KeyCode::Esc)], &[P::Writing], Group::Dialog, "stop before the next", "stop before the next one; the one begun is carried to its outcome"),
     bind(A::PauseDeciding, &[char(' ')], &[P::Writing], Group::Dialog, "pause", "pause before the next one; again goes on"),
-    bind(A::Cancel, &[key(KeyCode::Esc)], &[P::Filter, P::Palette, P::Name, P::Reason, P::Insist, P::Button, P::Typed, P::Blocked], Group::Dialog, "cancel", "leave the dialog; nothing is written"),
+    bind(A::Cancel, &[key(KeyCode::Esc)], &[P::Filter, P::Find, P::Palette, P::Name, P::Reason, P::Insist, P::Button, P::Typed, P::Blocked], Group::Dialog, "cancel", "leave the dialog; nothing is written"),
     bind(A::Close, &[key(KeyCode::Esc), key(KeyCode::Enter), char('q')], &[P::Reading], Group::Dialog, "close", "close what you have read"),
     bind(A::Mouse, &[char('m')], LISTS, Group::Program, "", "mouse on or off (off leaves selecting text to the terminal)"),
     bind(A::Palette, &[char(':')], LISTS, Group::Program, "palette", "palette: every action by its name"),
+    bind(A::Message, &[char('!')], LISTS, Group::Program, "", "all of what the line at the bottom says, where there is no room for it"),
     bind(A::Help, &[char('?')], LISTS, Group::Program, "help", "this help"),
     bind(A::Redraw, &[ctrl('l')], EVERYWHERE, Group::Program, "", "draw everything anew, where something else wrote on the screen"),
     bind(A::Suspend, &[ctrl('z')], EVERYWHERE, Group::Program, "", "stop as the shell's job; `fg` comes back"),

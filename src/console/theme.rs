@@ -38,6 +38,11 @@ impl Theme {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
+    /// Letters that were typed and found. Underlined, so that they stand out on the line under the cursor as well.
+    pub fn found(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+    }
+
     /// The line under the cursor, and the pane or field that has the keys.
     pub fn cursor(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)

@@ -147,7 +147,7 @@ impl Action {
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Findings,
         Self::Item,
         Self::Audit,
@@ -164,6 +164,7 @@ impl Place {
         Self::Palette,
         Self::Name,
         Self::Filter,
+        Self::Find,
         Self::Reason,
         Self::Insist,
         Self::Button,
@@ -192,6 +193,7 @@ impl Place {
             Self::Palette => "the palette",
             Self::Name => "the name of a view",
             Self::Filter => "the filter box",
+            Self::Find => "the box that finds",
             Self::Reason | Self::Insist | Self::Button | Self::Typed | Self::Blocked => "a dialog",
             Self::Writing => "decisions under way",
             Self::Reading => "a text",

@@ -2,11 +2,12 @@
 
 use super::message::{Needs, Seen, SeenSystem, Tried};
 use super::model::{Field, KindForm, Lead, Page, Step};
-use crate::console::model::{SIZE_MIN, Tone};
+use crate::console::model::SIZE_MIN;
 use crate::console::shown::{fit, line};
 use crate::console::view::Scrolled;
 use crate::console::view::dialog::{FootLine, text_box};
 use crate::console::view::lines::{Lines, draw_scrolled, joined, title};
+use crate::console::view::notice::whole;
 use crate::console::words;
 use crate::domain::mask::MASK;
 use crate::domain::policy::Risk;
@@ -15,7 +16,6 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use unicode_width::UnicodeWidthStr;
 
 /// What drawing must remember: where the text was, and how far it can be scrolled.
 pub type LeadView = Scrolled;
@@ -60,7 +60,7 @@ pub fn view(lead: &Lead, state: &mut LeadView, frame: &mut Frame<'_>) {
         return;
     }
     let theme = lead.theme;
-    let told = told(lead, area.width);
+    let told = lead.notice.as_ref().map(|notice| whole(theme, notice, area.width)).unwrap_or_default();
     let told_rows = u16::try_from(told.len()).unwrap_or(1).clamp(1, (area.height / 3).max(1));
     let [head, rule, body, notice, footer] = Layout::vertical([
         Constraint::Length(1),
@@ -392,25 +392,6 @@ fn write_lines(lead: &Lead, body: &mut Body) {
         let style = if one.starts_with('#') { lead.theme.quiet() } else { lead.theme.plain() };
         body.lines.sentence(&clean_cut(one, 4_000), style);
     }
-}
-
-/// What there is to say: on one line where it fits, else what and what to do on lines of their own, each whole.
-fn told(lead: &Lead, width: u16) -> Vec<Line<'static>> {
-    let Some(notice) = &lead.notice else { return Vec::new() };
-    let (mark, style) = match notice.tone {
-        Tone::Alarm => ("! ", lead.theme.alarm()),
-        Tone::Good => ("", lead.theme.good()),
-        Tone::Info => ("", lead.theme.plain()),
-    };
-    let end = if notice.do_next.is_empty() || notice.what.ends_with(['.', '?', '!']) { "" } else { "." };
-    let (what, do_next) = (format!("{mark}{}{end}", line(&notice.what)), line(&notice.do_next));
-    if what.width() + 1 + do_next.width() <= usize::from(width) {
-        return vec![Line::from(vec![Span::styled(what, style), Span::raw(" "), Span::raw(do_next)])];
-    }
-    let mut lines = Lines::new(lead.theme, width);
-    lines.sentence(&what, style);
-    lines.sentence(&do_next, lead.theme.plain());
-    lines.into_lines()
 }
 
 /// The keys that do something here.

@@ -4,6 +4,7 @@
 //! keystroke in the filter box tests rows without sorting, a new order sorts numbers without looking at a row, and a
 //! page of a scan is sorted by itself and merged.
 
+mod fuzzy;
 mod grouped;
 
 use super::counts::Counts;
@@ -83,6 +84,8 @@ pub struct Findings {
     filter: Filter,
     typed: String,
     counts: Counts,
+    /// Another number whenever the rows have other numbers or other texts.
+    edition: u64,
 }
 
 impl Findings {
@@ -214,6 +217,7 @@ impl Findings {
         let is_same = Arc::ptr_eq(&found, &row.found);
         if !is_same {
             self.texts.set(at, &row.found.facts());
+            self.edition += 1;
             if let Some(common) = self.common.get_mut(at) {
                 *common = common.renewed(&found, &row.found);
             }
@@ -279,6 +283,7 @@ impl Findings {
         self.gists.push(gist);
         self.placed.push(gist);
         self.passes.push(false);
+        self.edition += 1;
         id
     }
 
@@ -459,6 +464,7 @@ impl Findings {
         retain(&mut self.rows, &kept_as);
         retain(&mut self.gists, &kept_as);
         self.texts.keep(&kept_as);
+        self.edition += 1;
         retain(&mut self.common, &kept_as);
         retain(&mut self.placed, &kept_as);
         retain(&mut self.passes, &kept_as);

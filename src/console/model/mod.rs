@@ -7,7 +7,9 @@ pub mod bulk;
 pub mod counts;
 pub mod decision;
 pub mod facets;
+pub mod finder;
 pub mod findings;
+mod fuzzy;
 pub mod groups;
 pub mod item;
 pub mod loading;
@@ -42,6 +44,7 @@ use audit::AuditView;
 use bulk::BulkDialog;
 use chrono::{DateTime, TimeDelta, Utc};
 use decision::DecisionDialog;
+use finder::Finder;
 use findings::{Findings, Identity};
 use item::Looked;
 pub use loading::Loading;
@@ -94,6 +97,10 @@ pub enum Dialog {
     Help(u16),
     /// The filter box.
     Filter(FilterBox),
+    /// The box that finds a finding by some letters.
+    Find(Box<Finder>),
+    /// A notice in full, scrolled so far.
+    Message(Notice, u16),
     /// The counts, each of which is a filter.
     Triage(Box<Triage>),
     /// The palette.
@@ -297,6 +304,7 @@ impl Model {
     pub(in crate::console) fn place(&self) -> Place {
         match (&self.dialog, self.screen, self.focus) {
             (Dialog::Filter(_), ..) => Place::Filter,
+            (Dialog::Find(_), ..) => Place::Find,
             (Dialog::Triage(_), ..) => Place::Triage,
             (Dialog::Palette(_), ..) => Place::Palette,
             (Dialog::Name(..), ..) => Place::Name,
@@ -304,7 +312,9 @@ impl Model {
             (Dialog::Bulk(dialog), ..) => dialog.place(),
             (Dialog::Approval(dialog), ..) => dialog.place(),
             (Dialog::Outcome(_), ..) if self.is_settling() => Place::Writing,
-            (Dialog::Help(_) | Dialog::Outcome(_) | Dialog::Recovered(..), ..) => Place::Reading,
+            (Dialog::Help(_) | Dialog::Message(..) | Dialog::Outcome(_) | Dialog::Recovered(..), ..) => {
+                Place::Reading
+            }
             (Dialog::None, Screen::Findings, Focus::List) => Place::Findings,
             (Dialog::None, Screen::Findings, Focus::Detail) => Place::Item,
             (Dialog::None, Screen::Audit, Focus::List) => Place::Audit,
@@ -377,6 +387,20 @@ impl Model {
     /// Where the operator is now.
     pub(in crate::console) fn here(&self) -> Jump {
         Jump { outlook: self.outlook(), at: self.findings.current().map(findings::Row::identity) }
+    }
+
+    /// What the line at the bottom says: the latest notice, else that the record took something not, else that a source
+    /// could not be read.
+    pub(in crate::console) fn told_now(&self) -> Option<Notice> {
+        let unrecorded = || {
+            let fault = self.record_fault.as_ref()?;
+            Some(Notice::alarm(format!("Not on record: {}", fault.what), fault.do_next.clone()))
+        };
+        self.notice.clone().or_else(unrecorded).or_else(|| {
+            let unread = self.sources.iter().find_map(|source| Some((source, source.fault.as_ref()?)));
+            let (source, (what, do_next)) = unread.filter(|_| self.screen == Screen::Findings)?;
+            Some(Notice::alarm(format!("{}: {what}", source.name), do_next.clone()))
+        })
     }
 
     /// The key of an action where keys are pressed now, as a sentence spells it.

@@ -188,3 +188,22 @@ fn merging_pages_and_sorting_give_one_order() {
         }
     }
 }
+
+/// Names of sources and kinds are told whole where there is room, and columns that tell less go first.
+#[test]
+fn names_are_not_cut_while_columns_that_tell_less_stand() {
+    use crate::console::message::{Message, ScanMessage};
+    for width in [112, 180] {
+        let mut console = Console::with(width, 16, 3);
+        console.press("R");
+        let mut page = sample::page("billing", 0..6);
+        for found in &mut page.found {
+            found.finding.item.source = "processed_items".into();
+            found.finding.item.kind = "renewal_mail".into();
+        }
+        console.send(Message::Scan(ScanMessage::Page { run: 2, source: "processed_items".into(), page }));
+        let screen = console.screen();
+        assert!(screen.contains("processed_items"), "{width}\n{screen}");
+        assert!(screen.contains(" renewal_mail "), "{width}\n{screen}");
+    }
+}

@@ -54,7 +54,7 @@ fn what_a_scan_does_not_see_again_is_gone_but_not_what_could_not_be_read() {
     assert_eq!(console.model.findings.total(), 1 + 4);
     let screen = console.screen();
     assert!(screen.contains("! mailer NOT READ"), "{screen}");
-    assert!(screen.contains("mailer: the file is gone Look at the path."), "{screen}");
+    assert!(screen.contains("mailer: the file is gone. Look at the path."), "{screen}");
 }
 
 #[test]

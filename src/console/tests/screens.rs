@@ -17,7 +17,7 @@ use rstest::rstest;
 /// A name and a way to a screen.
 pub type Scene = (&'static str, fn(&mut Console));
 
-pub const SCENES: [Scene; 42] = [
+pub const SCENES: [Scene; 46] = [
     ("unchecked", |_| {}),
     ("checked", |console| {
         let tasks = console.press("C");
@@ -44,6 +44,22 @@ pub const SCENES: [Scene; 42] = [
     ("filter_fault", |console| {
         console.press("/");
         console.enter("age>soon");
+    }),
+    ("find", |console| {
+        console.press("f");
+        console.enter("in20");
+    }),
+    ("find_none", |console| {
+        console.press("f");
+        console.enter("zz");
+    }),
+    ("notice_long", |console| {
+        console.press("j");
+        console.send(long_notice());
+    }),
+    ("message", |console| {
+        console.send(long_notice());
+        console.press("!");
     }),
     ("triage", |console| {
         let tasks = console.press("C");
@@ -213,6 +229,15 @@ pub const SCENES: [Scene; 42] = [
     }),
 ];
 
+/// A fault as a database tells it, and what to do.
+fn long_notice() -> Message {
+    Message::Notice {
+        what: "The clipboard could not be reached: the terminal multiplexer answered nothing to OSC 52"
+            .to_owned(),
+        do_next: Some("Set `set-clipboard on` in tmux.conf, or select the text with the mouse.".to_owned()),
+    }
+}
+
 #[rstest]
 #[case(40, 10)]
 #[case(80, 24)]
@@ -260,6 +285,7 @@ fn scenes_are_coloured_as_they_should() {
         "checked",
         "triage_filtered",
         "group_open",
+        "find",
         "palette",
         "decision_insist",
         "outcome_refused",

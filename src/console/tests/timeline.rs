@@ -182,7 +182,7 @@ fn late_answers_are_dropped_and_faults_are_told() {
         unrecorded,
     }));
     let screen = console.screen();
-    assert!(screen.contains("1 check is NOT ON RECORD: disk full Make room."), "{screen}");
+    assert!(screen.contains("1 check is NOT ON RECORD: disk full. Make room."), "{screen}");
     assert!(screen.contains("u NOT ON RECORD: nobody will find this verdict later."), "{screen}");
     console.press("Esc");
     let row =

@@ -95,6 +95,8 @@ pub(super) fn answers_of(dialog: &mut Dialog) -> Option<&mut Answers> {
         Dialog::Approval(dialog) => Some(&mut dialog.answers),
         Dialog::None
         | Dialog::Help(_)
+        | Dialog::Find(_)
+        | Dialog::Message(..)
         | Dialog::Filter(_)
         | Dialog::Triage(_)
         | Dialog::Palette(_)
@@ -116,6 +118,8 @@ pub fn walk(model: &mut Model, forward: bool) {
         }
         Dialog::None
         | Dialog::Help(_)
+        | Dialog::Find(_)
+        | Dialog::Message(..)
         | Dialog::Filter(_)
         | Dialog::Triage(_)
         | Dialog::Palette(_)
@@ -157,6 +161,8 @@ pub fn confirm_typed(model: &mut Model) -> Vec<Task> {
         },
         Dialog::None
         | Dialog::Help(_)
+        | Dialog::Find(_)
+        | Dialog::Message(..)
         | Dialog::Filter(_)
         | Dialog::Triage(_)
         | Dialog::Palette(_)

@@ -1,6 +1,6 @@
 //! Text boxes: the filter, the reason, the word to type.
 
-use super::{list, outlook};
+use super::{finder, list, outlook};
 use crate::console::model::answers::{Answers, Field};
 use crate::console::model::{Dialog, Model};
 use crate::domain::decision::Reason;
@@ -70,6 +70,7 @@ fn input_of(dialog: &mut Dialog) -> Option<(&mut Input, usize)> {
     match dialog {
         Dialog::Filter(filter) => Some((&mut filter.input, TYPED_CHARS_MAX)),
         Dialog::Palette(palette) => Some((&mut palette.input, TYPED_CHARS_MAX)),
+        Dialog::Find(finder) => Some((&mut finder.input, TYPED_CHARS_MAX)),
         Dialog::Name(input, _) => Some((input, outlook::NAME_CHARS_MAX)),
         Dialog::Decision(decision) if decision.blocked().is_some() => None,
         Dialog::Decision(decision) => box_of(&mut decision.answers),
@@ -84,9 +85,12 @@ fn input_of(dialog: &mut Dialog) -> Option<(&mut Input, usize)> {
                 (&mut bulk.reason, Reason::CHARS_MAX)
             })
         }
-        Dialog::None | Dialog::Help(_) | Dialog::Triage(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {
-            None
-        }
+        Dialog::None
+        | Dialog::Help(_)
+        | Dialog::Message(..)
+        | Dialog::Triage(_)
+        | Dialog::Outcome(_)
+        | Dialog::Recovered(..) => None,
     }
 }
 
@@ -108,7 +112,13 @@ fn after_edit(model: &mut Model) {
         Dialog::Bulk(bulk) => bulk.hint = None,
         Dialog::Approval(approval) => approval.answers.hint = None,
         Dialog::Palette(palette) => palette.find(),
+        Dialog::Find(_) => finder::find(model),
         Dialog::Name(_, hint) => *hint = None,
-        Dialog::None | Dialog::Help(_) | Dialog::Triage(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
+        Dialog::None
+        | Dialog::Help(_)
+        | Dialog::Message(..)
+        | Dialog::Triage(_)
+        | Dialog::Outcome(_)
+        | Dialog::Recovered(..) => {}
     }
 }

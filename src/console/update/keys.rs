@@ -1,7 +1,7 @@
 //! Keys: text boxes first, then the keymap; every action in one match.
 
 use super::{
-    audit, check, decide, edit, list, look, matching, outlook, proposals, scan, settle, story, ways,
+    audit, check, decide, edit, finder, list, look, matching, outlook, proposals, scan, settle, story, ways,
 };
 use crate::console::keymap::{Action, Place};
 use crate::console::model::matching::Matching;
@@ -33,11 +33,22 @@ pub fn on_key(model: &mut Model, view: &ViewState, event: KeyEvent) -> Vec<Task>
         decide::on_other_key(model, place);
         return Vec::new();
     };
+    if action == Action::Message {
+        tell_all(model);
+        return Vec::new();
+    }
     model.notice = None;
     model.scan.fresh = 0;
     let tasks = act(model, view, action);
     settle::show_waiting(model);
     tasks
+}
+
+/// Shows the whole of what the line at the bottom says.
+fn tell_all(model: &mut Model) {
+    if let Some(notice) = model.told_now() {
+        model.dialog = Dialog::Message(notice, 0);
+    }
 }
 
 /// Nobody decides on a screen that cannot be read: only leaving works.
@@ -102,6 +113,9 @@ fn act(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Action::Select => list::select(model),
         Action::SelectAll => model.findings.toggle_shown(),
         Action::Filter => list::open_filter(model),
+        Action::Find => finder::open(model),
+        Action::GoTo => finder::go_to(model),
+        Action::Message => tell_all(model),
         Action::SortNext => list::sort_next(model),
         Action::SortReverse => list::sort_reverse(model),
         Action::Refresh => {
@@ -222,8 +236,13 @@ fn cancel(model: &mut Model) -> Vec<Task> {
             list::set_filter(model, &before);
         }
         Dialog::Decision(_) | Dialog::Bulk(_) | Dialog::Approval(_) => decide::cancel(model),
-        Dialog::Palette(_) | Dialog::Name(..) => model.dialog = Dialog::None,
-        Dialog::None | Dialog::Help(_) | Dialog::Triage(_) | Dialog::Outcome(_) | Dialog::Recovered(..) => {}
+        Dialog::Palette(_) | Dialog::Find(_) | Dialog::Name(..) => model.dialog = Dialog::None,
+        Dialog::None
+        | Dialog::Help(_)
+        | Dialog::Message(..)
+        | Dialog::Triage(_)
+        | Dialog::Outcome(_)
+        | Dialog::Recovered(..) => {}
     }
     Vec::new()
 }

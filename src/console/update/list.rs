@@ -11,7 +11,10 @@ use tui_input::Input;
 /// Moves the cursor, or scrolls what has the keys.
 pub fn walk(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
     match &mut model.dialog {
-        Dialog::Help(scroll) | Dialog::Outcome(scroll) | Dialog::Recovered(_, scroll) => {
+        Dialog::Help(scroll)
+        | Dialog::Message(_, scroll)
+        | Dialog::Outcome(scroll)
+        | Dialog::Recovered(_, scroll) => {
             *scroll = scrolled(*scroll, view.dialog, action);
             return Vec::new();
         }
@@ -35,6 +38,11 @@ pub fn walk(model: &mut Model, view: &ViewState, action: Action) -> Vec<Task> {
         Dialog::Palette(palette) => {
             let last = palette.fitting.len().saturating_sub(1);
             palette.cursor = walked(palette.cursor, last, usize::from(view.dialog.area.height), action);
+            return Vec::new();
+        }
+        Dialog::Find(finder) => {
+            let last = finder.hits.len().saturating_sub(1);
+            finder.cursor = walked(finder.cursor, last, usize::from(view.dialog.area.height), action);
             return Vec::new();
         }
         Dialog::None | Dialog::Filter(_) | Dialog::Name(..) => {}

@@ -4,6 +4,7 @@ mod audit;
 mod check;
 mod decide;
 pub(in crate::console) mod edit;
+mod finder;
 mod keys;
 mod list;
 mod look;
@@ -24,6 +25,12 @@ use crate::console::view::ViewState;
 
 /// Takes in what happened, and says what to do.
 pub fn update(model: &mut Model, view: &ViewState, message: Message) -> Vec<Task> {
+    let tasks = take_in(model, view, message);
+    finder::find_again(model);
+    tasks
+}
+
+fn take_in(model: &mut Model, view: &ViewState, message: Message) -> Vec<Task> {
     match message {
         Message::Key(event) => keys::on_key(model, view, event),
         Message::Mouse(event) => mouse::on_mouse(model, view, event),

@@ -54,7 +54,7 @@ fn click(model: &mut Model, view: &ViewState, at: Position) -> Vec<Task> {
     }
 }
 
-/// A click on a count filters by it; one on an entry of the palette puts the cursor there.
+/// A click on a count filters by it; one on an entry of the palette or on what was found puts the cursor there.
 fn choose(model: &mut Model, choice: usize) -> Vec<Task> {
     match &mut model.dialog {
         Dialog::Triage(triage) => {
@@ -62,8 +62,10 @@ fn choose(model: &mut Model, choice: usize) -> Vec<Task> {
             outlook::pick(model);
         }
         Dialog::Palette(palette) => palette.cursor = choice,
+        Dialog::Find(finder) => finder.cursor = choice,
         Dialog::None
         | Dialog::Help(_)
+        | Dialog::Message(..)
         | Dialog::Filter(_)
         | Dialog::Name(..)
         | Dialog::Decision(_)

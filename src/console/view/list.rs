@@ -3,7 +3,7 @@
 use super::ViewState;
 use super::groups::group_line;
 use super::lines::title;
-use super::rows::{Columns, row_line};
+use super::rows::{Columns, NameWidths, row_line};
 use crate::console::keymap::Action;
 use crate::console::model::findings::Listed;
 use crate::console::model::{Focus, Model};
@@ -24,7 +24,7 @@ pub fn draw(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area: R
     .areas(area);
     let has_keys = model.focus == Focus::List;
     frame.render_widget(title(model.theme, "Findings", &subtitle(model), has_keys, top.width), top);
-    let columns = Columns::for_width(rows.width);
+    let columns = Columns::for_width(rows.width, NameWidths::of(model));
     frame.render_widget(columns.heads(model.theme, model.findings.sort()), heads);
     let height = usize::from(rows.height);
     state.findings_offset =

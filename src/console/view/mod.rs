@@ -24,6 +24,7 @@ mod detail;
 pub(in crate::console) mod dialog;
 mod duplicate;
 mod evidence;
+mod finder;
 mod form;
 mod groups;
 mod header;
@@ -31,6 +32,8 @@ mod help;
 pub(in crate::console) mod lines;
 mod list;
 mod matching;
+mod message;
+pub(in crate::console) mod notice;
 mod outcome;
 mod palette;
 mod proposals;
@@ -123,23 +126,26 @@ pub fn view(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>) {
     }
     let header = header::lines(model, area.width, area.height);
     let header_height = u16::try_from(header.len()).unwrap_or(1);
+    let room = area.height.saturating_sub(header_height + 1);
+    let told = status::notice_lines(model, area.width, room);
     let [top, body, notice, footer] = Layout::vertical([
         Constraint::Length(header_height),
         Constraint::Min(0),
-        Constraint::Length(1),
+        Constraint::Length(u16::try_from(told.len()).unwrap_or(1)),
         Constraint::Length(1),
     ])
     .areas(area);
     frame.render_widget(Paragraph::new(header), top);
-    draw_body(model, state, frame, body);
-    status::draw(model, frame, notice, footer);
+    draw_body(model, state, frame, body, notice.height.saturating_sub(1));
+    status::draw(model, told, frame, (notice, footer));
     draw_dialog(model, state, frame, Rect { height: top.height + body.height, ..area });
 }
 
 /// Where list and detail stand, and the rule between them.
-fn places(model: &Model, body: Rect) -> (Option<Rect>, Option<Rect>, Option<Rect>) {
+fn places(model: &Model, (body, notice_more): (Rect, u16)) -> (Option<Rect>, Option<Rect>, Option<Rect>) {
     let is_wide = body.width >= WIDE_MIN;
-    let is_high = body.height >= STACKED_HEIGHT_MIN.saturating_sub(5);
+    // A pane does not go because there is more to say than fits a line.
+    let is_high = body.height + notice_more >= STACKED_HEIGHT_MIN.saturating_sub(5);
     let is_of_doubles = model.screen == Screen::Matching(Matching::Duplicates);
     if is_wide && !is_of_doubles {
         let parts = [Constraint::Percentage(LIST_PERCENT), Constraint::Length(2), Constraint::Min(0)];
@@ -161,11 +167,11 @@ fn places(model: &Model, body: Rect) -> (Option<Rect>, Option<Rect>, Option<Rect
     }
 }
 
-fn draw_body(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, body: Rect) {
+fn draw_body(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, body: Rect, notice_more: u16) {
     if model.screen == Screen::Timeline {
         return timeline::draw(model, state, frame, body);
     }
-    let (list, rule, detail) = places(model, body);
+    let (list, rule, detail) = places(model, (body, notice_more));
     if let Some(rule) = rule {
         let line = Line::styled("|", model.theme.quiet());
         frame.render_widget(Paragraph::new(vec![line; usize::from(rule.height)]), rule);
@@ -219,6 +225,8 @@ fn draw_dialog(model: &Model, state: &mut ViewState, frame: &mut Frame<'_>, area
         Dialog::Name(input, hint) => {
             palette::draw_name(model, (input, hint.as_deref()), state, frame, area);
         }
+        Dialog::Find(finder) => finder::draw(model, finder, state, frame, area),
+        Dialog::Message(notice, scroll) => message::draw(model, notice, *scroll, state, frame, area),
         Dialog::Help(scroll) => help::draw(model, *scroll, state, frame, area),
         Dialog::Decision(dialog) => decision::draw(model, dialog, state, frame, area),
         Dialog::Bulk(dialog) => bulk::draw(model, dialog, state, frame, area),

@@ -10,6 +10,7 @@ use crate::domain::decision::Choice;
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthChar;
 
 /// What a column shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,14 +50,37 @@ const KEY_SPARE_MAX: usize = 4;
 /// record, a newcomer, an old check.
 const MARKS: usize = 3;
 
+/// The longest name of a source or kind that gets its whole column.
+const NAME_WIDTH_MAX: usize = 24;
+
+/// How wide the longest names are that stand in the columns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NameWidths {
+    source: usize,
+    kind: usize,
+}
+
+impl NameWidths {
+    /// Those of all findings, so that no column moves while somebody scrolls.
+    pub fn of(model: &Model) -> Self {
+        let shown =
+            |name: &str| name.chars().take(NAME_WIDTH_MAX).map(|c| c.width().unwrap_or(1)).sum::<usize>();
+        model.findings.words_counted().fold(Self::default(), |widest, (words, _)| Self {
+            source: widest.source.max(shown(words.source())),
+            kind: widest.kind.max(shown(words.kind())),
+        })
+    }
+}
+
 /// The columns that fit a width.
 pub struct Columns {
     shown: Vec<(Fact, &'static str, usize)>,
 }
 
 impl Columns {
-    /// As many columns as fit, the most telling first; what is left over goes to the key, then to the error's text.
-    pub fn for_width(width: u16) -> Self {
+    /// As many columns as fit, the most telling first; what is left over goes to the names, the key, then to the error's text.
+    /// Columns that tell less than the names of source and kind are left out before one of those is cut.
+    pub fn for_width(width: u16, names: NameWidths) -> Self {
         // The space behind the last column may fall off.
         let mut room = (usize::from(width) + 1).saturating_sub(MARKS);
         let mut rank_max = 0;
@@ -71,6 +95,29 @@ impl Columns {
             room = room.saturating_sub(needed);
             rank_max = rank;
         }
+        let more = |fact: Fact, needed: usize| {
+            let own = COLUMNS.iter().find(|(other, ..)| *other == fact);
+            own.filter(|(.., rank)| *rank <= rank_max)
+                .map_or(0, |(_, _, wide, _)| needed.min(NAME_WIDTH_MAX).saturating_sub(*wide))
+        };
+        let (mut to_source, mut to_kind) = (more(Fact::Source, names.source), more(Fact::Kind, names.kind));
+        let needed = to_source + to_kind + KEY_SPARE_MAX;
+        let source_rank =
+            COLUMNS.iter().find(|(fact, ..)| *fact == Fact::Source).map_or(0, |(.., rank)| *rank);
+        let has_more = to_source + to_kind > 0;
+        while has_more && room < needed && rank_max > source_rank {
+            room += COLUMNS
+                .iter()
+                .filter(|(.., own)| *own == rank_max)
+                .map(|(.., wide, _)| wide + 1)
+                .sum::<usize>();
+            rank_max -= 1;
+        }
+        let mut spare = room.saturating_sub(KEY_SPARE_MAX);
+        to_source = to_source.min(spare);
+        spare -= to_source;
+        to_kind = to_kind.min(spare);
+        room -= to_source + to_kind;
         let to_key = room.min(KEY_WIDTH_MAX - KEY_WIDTH_MIN);
         let to_error = room - to_key;
         let shown = COLUMNS
@@ -79,6 +126,8 @@ impl Columns {
             .map(|(fact, head, wide, _)| match fact {
                 Fact::Key => (*fact, *head, wide + to_key),
                 Fact::Error => (*fact, *head, wide + to_error),
+                Fact::Source => (*fact, *head, wide + to_source),
+                Fact::Kind => (*fact, *head, wide + to_kind),
                 _ => (*fact, *head, *wide),
             })
             .collect();

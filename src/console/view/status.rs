@@ -1,62 +1,49 @@
-//! The two lines at the bottom: the notice (or the filter box), and the keys that do something here.
+//! The lines at the bottom: the notice (or the filter box), and the keys that do something here.
 
 use super::lines::joined;
+use super::notice::within;
 use crate::console::keymap::{Action, Bound, Place};
-use crate::console::model::{Dialog, FilterBox, Model, Notice, Screen, Tone};
+use crate::console::model::{Dialog, FilterBox, Model, Notice};
 use crate::console::shown::{fit, line};
 use crate::console::words;
 use crate::domain::decision::Choice;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use unicode_width::UnicodeWidthStr;
+use ratatui::widgets::Paragraph;
+
+/// How many lines a notice takes at most.
+const NOTICE_LINES_MAX: u16 = 3;
+/// How many lines are left to the list and what is beside it, whatever the notice.
+const BODY_LINES_MIN: u16 = 3;
+
+/// What there is to say, in as many lines as it needs where `room` lines are shared with the list.
+pub fn notice_lines(model: &Model, width: u16, room: u16) -> Vec<Line<'static>> {
+    if matches!(model.dialog, Dialog::Filter(_) | Dialog::Message(..)) {
+        return vec![Line::default()];
+    }
+    let lines_max = usize::from(room.saturating_sub(BODY_LINES_MIN).clamp(1, NOTICE_LINES_MAX));
+    let key = model.setup.keys.told(Place::Findings, Action::Message);
+    if let Some(notice) = model.told_now() {
+        return within(model.theme, &notice, width, lines_max, &key);
+    }
+    if model.scan.fresh > 0 {
+        let fresh = words::count(model.scan.fresh, "new finding");
+        let told = Notice::info(format!("{fresh} came since you last pressed a key; they are marked N."));
+        let lines = within(model.theme, &told, width, lines_max, &key);
+        return lines.into_iter().map(|line| line.style(model.theme.caution())).collect();
+    }
+    vec![Line::default()]
+}
 
 /// Draws notice and footer.
-pub fn draw(model: &Model, frame: &mut Frame<'_>, notice: Rect, footer: Rect) {
+pub fn draw(model: &Model, told: Vec<Line<'static>>, frame: &mut Frame<'_>, (notice, footer): (Rect, Rect)) {
     if let Dialog::Filter(filter) = &model.dialog {
         draw_filter(model, filter, frame, notice, footer);
         return;
     }
-    frame.render_widget(notice_line(model, notice.width), notice);
+    frame.render_widget(Paragraph::new(told), notice);
     frame.render_widget(footer_line(model, footer.width), footer);
-}
-
-fn notice_line(model: &Model, width: u16) -> Line<'static> {
-    if let Some(notice) = &model.notice {
-        return told(model, notice, width);
-    }
-    if let Some(fault) = &model.record_fault {
-        let notice = Notice::alarm(format!("Not on record: {}", fault.what), fault.do_next.clone());
-        return told(model, &notice, width);
-    }
-    let unread = model.sources.iter().find_map(|source| Some((source, source.fault.as_ref()?)));
-    match unread {
-        Some((source, (what, do_next))) if model.screen == Screen::Findings => {
-            let notice = Notice::alarm(format!("{}: {what}", source.name), do_next.clone());
-            told(model, &notice, width)
-        }
-        _ if model.scan.fresh > 0 => {
-            let told = format!(
-                "{} came since you last pressed a key; they are marked N.",
-                words::count(model.scan.fresh, "new finding")
-            );
-            Line::styled(fit(&told, usize::from(width)), model.theme.caution())
-        }
-        _ => Line::default(),
-    }
-}
-
-fn told(model: &Model, notice: &Notice, width: u16) -> Line<'static> {
-    let style = match notice.tone {
-        Tone::Info => model.theme.plain(),
-        Tone::Good => model.theme.good(),
-        Tone::Alarm => model.theme.alarm(),
-    };
-    let mark = if notice.tone == Tone::Alarm { "! " } else { "" };
-    let what = fit(&format!("{mark}{}", line(&notice.what)), usize::from(width));
-    let left = usize::from(width).saturating_sub(what.width() + 1);
-    let do_next = if left > 8 { fit(&line(&notice.do_next), left) } else { String::new() };
-    Line::from(vec![Span::styled(what, style), Span::raw(" "), Span::raw(do_next)])
 }
 
 fn footer_line(model: &Model, width: u16) -> Line<'static> {

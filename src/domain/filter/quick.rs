@@ -54,6 +54,12 @@ impl<'a> Folded<'a> {
         Self { text, ends }
     }
 
+    /// The texts by which a finding is found: its key and its reference.
+    pub fn key_and_reference(self) -> [&'a str; 2] {
+        let [key, _, reference] = self.texts();
+        [key, reference]
+    }
+
     fn texts(self) -> [&'a str; 3] {
         let (key_end, error_end) = (usize::from(self.ends.key), usize::from(self.ends.error));
         let part = |from: usize, to: usize| self.text.get(from..to).unwrap_or("");
