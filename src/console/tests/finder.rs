@@ -23,7 +23,8 @@ fn current(console: &Console) -> String {
 
 /// A page with one finding more, changed.
 fn bring(console: &mut Console, number: usize, change: impl FnOnce(&mut Found)) {
-    let mut page = sample::page("billing", number..number + 1);
+    let after = number + 1;
+    let mut page = sample::page("billing", number..after);
     change(&mut page.found[0]);
     console.send(Message::Scan(ScanMessage::Page { run: 2, source: "billing".into(), page }));
 }
