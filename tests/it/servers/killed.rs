@@ -63,6 +63,13 @@ fn in_the_middle_of_a_scan_the_other_sources_are_listed() {
     assert_eq!(desk.listed(), ALL);
 }
 
+/// What a decision says of an item that nobody is asked about.
+fn unasked(key: &str, kind: &str) -> String {
+    format!(
+        "{key}: the verdict is `unknown`: No answer that counts: nobody is configured to ask about kind `{kind}`.\n"
+    )
+}
+
 /// A server that is stopped in good order says so itself.
 #[test]
 fn stopped_in_the_middle_of_a_scan() {
@@ -101,7 +108,7 @@ fn between_intent_and_write_nothing_was_written_and_that_is_told() {
     server.restart();
     assert_eq!(server.status_of("inv-1"), "running");
     let again = desk.run(DECIDE);
-    assert_eq!((again.code, again.err.as_str()), (Some(0), ""));
+    assert_eq!((again.code, again.err), (Some(0), unasked("inv-1", "jobs")));
     assert_eq!(server.status_of("inv-1"), "done");
     assert_eq!(events(&desk), ["intended", "failed", "intended", "applied"]);
     desk.hides_passwords();
@@ -143,7 +150,7 @@ fn both_killed_between_intent_and_write() {
     let told = format!(
         "Broken off earlier: mark done inv-1 (audit entry 1): its row cannot be read now: {place}: {down}"
     );
-    assert_eq!(early.err, format!("{told}\n"));
+    assert_eq!(early.err, format!("{told}\n{}", unasked("mail-1", "sent_emails")));
     assert_eq!(events(&desk), ["intended", "intended", "applied"]);
     server.restart();
     let late = desk.run(DECIDE);
@@ -161,7 +168,7 @@ fn an_answer_to_a_commit_that_is_lost() {
     let proxy = Proxy::before(server.port(), When::Answered);
     let desk = Desk::new(&proxy.url("ana", PASSWORD), "");
     let ran = desk.run(DECIDE);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_eq!((ran.code, ran.err), (Some(0), unasked("inv-1", "jobs")));
     assert!(proxy.has_cut(), "the commit's answer was not lost");
     assert_eq!(
         (server.status_of("inv-1").as_str(), events(&desk)),
@@ -229,9 +236,10 @@ fn killed_between_write_and_outcome() {
     server.restart();
     let ran = desk.run("decide mail-1 --source mails --escalate --reason look");
     let told = "it was carried out: the row is as the decision leaves it";
+    let unasked = unasked("mail-1", "sent_emails");
     assert_eq!(
         (ran.code, ran.err),
-        (Some(0), format!("Broken off earlier: mark done inv-1 (audit entry 1): {told}\n"))
+        (Some(0), format!("Broken off earlier: mark done inv-1 (audit entry 1): {told}\n{unasked}"))
     );
     assert_eq!(events(&desk), ["intended", "applied", "intended", "applied"]);
 }
