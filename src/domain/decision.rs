@@ -4,8 +4,8 @@
 use crate::domain::advice::Advised;
 use crate::domain::approval::Approval;
 use crate::domain::item::{ItemKey, Row};
-use crate::domain::permission::{Permission, permission};
-use crate::domain::policy::Stakes;
+use crate::domain::permission::{FINANCIAL_OVERRIDE, Permission, permission};
+use crate::domain::policy::{Risk, Stakes};
 use crate::domain::proposal::Proposal;
 use crate::domain::verdict::Judgement;
 use serde::{Deserialize, Serialize};
@@ -149,6 +149,20 @@ pub enum Ruling {
     Permitted(Permitted),
     /// It may be proposed to a second person.
     NeedsApproval(Unapproved),
+}
+
+impl Ruling {
+    /// The same for a retry that something else stands against, such as one before that the row does not show yet: of a
+    /// financial item it takes a second person, whatever the policy says.
+    #[must_use]
+    pub fn insisted_on_retry(self, risk: Risk) -> Self {
+        match self {
+            Self::Permitted(Permitted { draft, seen, approval: None }) if risk == Risk::Financial => {
+                Self::NeedsApproval(Unapproved { draft, seen, why: FINANCIAL_OVERRIDE.to_owned() })
+            }
+            other => other,
+        }
+    }
 }
 
 impl Draft {

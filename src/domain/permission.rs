@@ -19,6 +19,14 @@ pub struct Permission {
 }
 
 impl Permission {
+    /// What else stands against a retry, such as one before that the row does not show yet.
+    pub fn stand_against_retry(&mut self, why: String, risk: Risk) {
+        self.against.get_or_insert(why);
+        if risk == Risk::Financial {
+            self.second_person.get_or_insert_with(|| FINANCIAL_OVERRIDE.to_owned());
+        }
+    }
+
     /// Whether one person may do it without insisting.
     pub fn is_granted(&self) -> bool {
         self.against.is_none() && self.second_person.is_none()
@@ -75,7 +83,7 @@ pub fn permission(choice: Choice, stakes: Stakes, judgement: &Judgement, advised
 }
 
 const TWO_PERSONS: &str = "Decisions on this kind take two persons: one proposes, another approves.";
-const FINANCIAL_OVERRIDE: &str =
+pub(super) const FINANCIAL_OVERRIDE: &str =
     "A financial retry against the advice takes two persons: one proposes, another approves.";
 
 fn retry_cautions(risk: Risk, advised: &Advised) -> Vec<String> {

@@ -185,7 +185,7 @@ pub async fn prepare(
     if choice == Choice::Retry
         && let Ok(Some(retried)) = entries::retried_before(desk, &opened.found).await
     {
-        permission.against.get_or_insert_with(|| retried.why(desk.clock.now()));
+        permission.stand_against_retry(retried.why(desk.clock.now()), opened.found.risk);
     }
     Ok(Ok(Prepared {
         permission,
@@ -247,11 +247,12 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
     if let Some(not_open) = moved_on(desk, &order, &opened).await? {
         return refuse(desk, &order, decision, Some(&opened.found), not_open, None).await;
     }
-    if order.choice == Choice::Retry
-        && !order.insists
-        && let Some(retried) =
-            entries::retried_before(desk, &opened.found).await.map_err(OrderFault::Record)?
-    {
+    let retried = if order.choice == Choice::Retry {
+        entries::retried_before(desk, &opened.found).await.map_err(OrderFault::Record)?
+    } else {
+        None
+    };
+    if let Some(retried) = retried.as_ref().filter(|_| !order.insists) {
         let not_open = NotOpen { why: retried.why(desk.clock.now()), now: Some(opened.row) };
         let mut decided = refuse(desk, &order, decision, Some(&opened.found), not_open, None).await?;
         decided.do_next =
@@ -295,6 +296,7 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
     let ruling =
         draft.permit(opened.found.stakes(), &checked.judgement, &checked.advised, opened.row.clone());
     let ruling = match ruling {
+        Ok(ruling) if retried.is_some() => ruling.insisted_on_retry(opened.found.risk),
         Ok(ruling) => ruling,
         Err(Denied { why, do_next }) => {
             let not_open = NotOpen { why, now: Some(opened.row) };

@@ -70,11 +70,12 @@ impl Mutant {
             | Self::NobodyLives
             | Self::AnswersFromMemory
             | Self::LookbackIgnored
-            | Self::OldEvidenceApproves
             | Self::TwoSettleOne
             | Self::WithdrawalForgotten
             | Self::RowOfToday
             | Self::NeverTooLate => 1_000,
+            // Another answer must come between proposal and approval, and nothing else that keeps it from being carried out.
+            Self::OldEvidenceApproves => 4_000,
             Self::WritesBlindly
             | Self::IntentKeptLate
             | Self::IntentNeverKept

@@ -81,6 +81,15 @@ fn case_60_a_retry_of_an_attempt_that_was_retried_already_is_refused_and_says_by
         .unwrap();
     let own = incident.run("decide inv-2 --source jobs --retry --reason again");
     assert!(!own.err.contains("retried it"), "{}", own.err);
+    // One person alone does not insist on another retry of what is financial.
+    rusqlite::Connection::open(&incident.database)
+        .unwrap()
+        .execute_batch("UPDATE jobs SET updated_at = strftime('%Y-%m-%dT%H:%M:%f', 'now', '-2 hours') WHERE key = 'inv-2'")
+        .unwrap();
+    let insisted = "--operator op-b decide inv-2 --source jobs --retry --override --reason again";
+    let proposed = incident.run(insisted);
+    assert!(proposed.out.contains("proposed"), "{}{}", proposed.out, proposed.err);
+    assert_eq!(incident.status_of("inv-2").as_deref(), Some("failed"));
 }
 
 /// The queue forgets what a retry overwrites; the record does not.
