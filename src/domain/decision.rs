@@ -4,8 +4,8 @@
 use crate::domain::advice::Advised;
 use crate::domain::approval::Approval;
 use crate::domain::item::{ItemKey, Row};
-use crate::domain::permission::{FINANCIAL_OVERRIDE, Permission, permission};
-use crate::domain::policy::{Risk, Stakes};
+use crate::domain::permission::{Permission, permission};
+use crate::domain::policy::Stakes;
 use crate::domain::proposal::Proposal;
 use crate::domain::verdict::Judgement;
 use serde::{Deserialize, Serialize};
@@ -151,22 +151,9 @@ pub enum Ruling {
     NeedsApproval(Unapproved),
 }
 
-impl Ruling {
-    /// The same for a retry that something else stands against, such as one before that the row does not show yet: of a
-    /// financial item it takes a second person, whatever the policy says.
-    #[must_use]
-    pub fn insisted_on_retry(self, risk: Risk) -> Self {
-        match self {
-            Self::Permitted(Permitted { draft, seen, approval: None }) if risk == Risk::Financial => {
-                Self::NeedsApproval(Unapproved { draft, seen, why: FINANCIAL_OVERRIDE.to_owned() })
-            }
-            other => other,
-        }
-    }
-}
-
 impl Draft {
-    /// Checks the draft against the rules.
+    /// Checks the draft against the rules. `retried` says what else stands against a retry: see
+    /// [`Permission::stand_against_retry`].
     ///
     /// # Errors
     /// [`Denied`] when the operator has to insist and does not.
@@ -175,9 +162,13 @@ impl Draft {
         stakes: Stakes,
         judgement: &Judgement,
         advised: &Advised,
+        retried: Option<String>,
         seen: Row,
     ) -> Result<Ruling, Denied> {
-        let permission = permission(self.choice, stakes, judgement, advised);
+        let mut permission = permission(self.choice, stakes, judgement, advised);
+        if let Some(why) = retried {
+            permission.stand_against_retry(why, stakes.risk);
+        }
         Ok(match (self.denied(&permission), permission.second_person) {
             (Some(denied), _) => return Err(denied),
             (None, None) => Ruling::Permitted(Permitted { draft: self, seen, approval: None }),

@@ -83,7 +83,7 @@ pub fn permission(choice: Choice, stakes: Stakes, judgement: &Judgement, advised
 }
 
 const TWO_PERSONS: &str = "Decisions on this kind take two persons: one proposes, another approves.";
-pub(super) const FINANCIAL_OVERRIDE: &str =
+const FINANCIAL_OVERRIDE: &str =
     "A financial retry against the advice takes two persons: one proposes, another approves.";
 
 fn retry_cautions(risk: Risk, advised: &Advised) -> Vec<String> {

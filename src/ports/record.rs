@@ -87,3 +87,13 @@ pub struct RecordFault {
     /// Whether there is no audit yet: then nothing is on record, which is another thing than a record that cannot be read.
     pub is_absent: bool,
 }
+
+impl RecordFault {
+    /// What was read; where there is no audit yet, nothing is in it.
+    ///
+    /// # Errors
+    /// Any other fault, as it was.
+    pub fn unless_absent<T: Default>(read: Result<T, Self>) -> Result<T, Self> {
+        read.or_else(|fault| if fault.is_absent { Ok(T::default()) } else { Err(fault) })
+    }
+}

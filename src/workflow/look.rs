@@ -53,8 +53,7 @@ async fn history(desk: &Desk, source_name: &str, key: &str) -> Result<Vec<Entry>
         Ok(record) => record.of_item(&desk.subject(source_name, key), HISTORY_ENTRIES_MAX).await,
         Err(fault) => Err(fault.clone()),
     };
-    // Where there is no audit yet, nothing is in it.
-    read.or_else(|fault| if fault.is_absent { Ok(Vec::new()) } else { Err(fault) })
+    RecordFault::unless_absent(read)
 }
 
 /// A page of the audit before an entry (from the end for `None`), the newest first, and whether older ones follow.
@@ -85,10 +84,7 @@ pub async fn escalations(desk: &Desk) -> Result<Vec<(Named, Escalated)>, RecordF
         Ok(record) => record.escalated(ESCALATIONS_MAX).await,
         Err(fault) => Err(fault.clone()),
     };
-    let entries = match read {
-        Err(fault) if fault.is_absent => Vec::new(),
-        read => read?,
-    };
+    let entries = RecordFault::unless_absent(read)?;
     let mut found: BTreeMap<Named, Escalated> = BTreeMap::new();
     for entry in &entries {
         let Some(escalated) = Escalated::of_entry(entry) else { continue };

@@ -62,7 +62,7 @@ fn ruled(
     advised: &Advised,
     insists: bool,
 ) -> &'static str {
-    match draft(choice, insists).permit(stakes, judgement, advised, Row::default()) {
+    match draft(choice, insists).permit(stakes, judgement, advised, None, Row::default()) {
         Ok(Ruling::Permitted(permitted)) => {
             assert_eq!(permitted.approval(), None);
             "permitted"
@@ -153,7 +153,7 @@ fn insisting_never_takes_a_permission_away() {
 fn what_is_denied_says_why_and_what_to_do() {
     every_case(|choice, stakes, judgement, advised, insists| {
         let asked = draft(choice, insists);
-        if let Err(denied) = asked.permit(stakes, judgement, advised, Row::default()) {
+        if let Err(denied) = asked.permit(stakes, judgement, advised, None, Row::default()) {
             assert!(
                 denied.why.contains(judgement.verdict.as_str())
                     && denied.why.contains(advised.advice.as_str())
@@ -261,7 +261,8 @@ fn an_intended_decision_keeps_what_was_permitted() {
     let asked = draft(Choice::MarkDone, false);
     let stakes = Stakes { risk: Risk::Safe, approvals: Approvals::One };
     let judgement = judgement(Verdict::Happened, true);
-    let ruling = asked.clone().permit(stakes, &judgement, &advised(Advice::MarkDone, &[]), seen.clone());
+    let ruling =
+        asked.clone().permit(stakes, &judgement, &advised(Advice::MarkDone, &[]), None, seen.clone());
     let Ok(Ruling::Permitted(permitted)) = ruling else { panic!("{ruling:?}") };
     assert_eq!((permitted.draft(), permitted.seen()), (&asked, &seen));
     let intended = permitted.intended(7);
@@ -278,7 +279,7 @@ fn what_made_a_verdict_unknown_is_said_where_it_is_in_the_way(#[case] choice: Ch
     let judgement = Judgement { reasons: vec![told.clone()], ..judgement(Verdict::Unknown, true) };
     let stakes = Stakes { risk, approvals: Approvals::One };
     let seen = Row { columns: Vec::new() };
-    let ruling = draft(choice, false).permit(stakes, &judgement, &advised(Advice::Escalate, &[]), seen);
+    let ruling = draft(choice, false).permit(stakes, &judgement, &advised(Advice::Escalate, &[]), None, seen);
     let Err(denied) = ruling else { panic!("{choice:?} is permitted") };
     assert!(denied.why.ends_with(&told), "{}", denied.why);
 }

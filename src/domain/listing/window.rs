@@ -44,12 +44,17 @@ impl InWindow {
 
 /// Whether an effect is not surely older than the window.
 fn may_lie_within(listed: &ListedEffect, from: DateTime<Utc>) -> bool {
-    listed.at().is_none_or(|at| at >= from)
+    is_not_before(listed.at(), from)
 }
 
 /// Whether one of an item's effects is not surely older than the window.
 pub fn touches(effects: &[Effect], from: DateTime<Utc>) -> bool {
-    effects.iter().any(|effect| effect.at.is_none_or(|at| at >= from))
+    effects.iter().any(|effect| is_not_before(effect.at, from))
+}
+
+/// Whether a time is not surely before another: none that can be read may be any.
+fn is_not_before(at: Option<DateTime<Utc>>, from: DateTime<Utc>) -> bool {
+    at.is_none_or(|at| at >= from)
 }
 
 #[cfg(test)]

@@ -293,10 +293,15 @@ pub async fn decide(desk: &Arc<Desk>, order: Order) -> Result<Decided, OrderFaul
         reason: order.reason.clone(),
         insists: order.insists,
     };
-    let ruling =
-        draft.permit(opened.found.stakes(), &checked.judgement, &checked.advised, opened.row.clone());
+    let retried = retried.map(|retried| retried.why(desk.clock.now()));
+    let ruling = draft.permit(
+        opened.found.stakes(),
+        &checked.judgement,
+        &checked.advised,
+        retried,
+        opened.row.clone(),
+    );
     let ruling = match ruling {
-        Ok(ruling) if retried.is_some() => ruling.insisted_on_retry(opened.found.risk),
         Ok(ruling) => ruling,
         Err(Denied { why, do_next }) => {
             let not_open = NotOpen { why, now: Some(opened.row) };
